@@ -22,6 +22,7 @@ import (
 	"handrail/cli/itself"
 	"handrail/cli/process"
 	"handrail/cli/settings"
+	"handrail/steps/gitops/render"
 	"handrail/tui"
 )
 
@@ -29,8 +30,11 @@ import (
 // the process. It reads nothing of the process but what it is given, apart from signals and
 // the working directory.
 func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
-	quiet()
 	process.NoCore()
+	if len(argv) == 2 && argv[1] == render.Word { // with nothing of the operator's
+		return render.Child(stdin, stdout)
+	}
+	quiet()
 	p := &process.Program{Stdin: stdin, Stdout: stdout, Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}
 	if len(argv) == 0 { // as execve allows
 		argv = []string{""}

@@ -66,7 +66,7 @@ func complete(p *process.Program, cmd *cobra.Command) {
 		"severity": func([]string) []cobra.Completion { return severities() },
 		"artifact": func([]string) []cobra.Completion { return bundle.Artifacts() },
 		"variant":  ofDrill((*drills.Drill).Variants),
-		"backend":  ofDrill((*drills.Drill).Backends),
+		"backend":  ofDrill(func(d *drills.Drill) []string { return d.Backends("") }),
 		"param":    func(args []string) []cobra.Completion { return parameters(p, args) },
 	} {
 		if cmd.LocalFlags().Lookup(name) == nil {

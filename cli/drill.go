@@ -89,22 +89,16 @@ type played struct{ variant, backend string }
 
 func (w *played) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.variant, "variant", "", "`name` of a variant of the drill")
-	cmd.Flags().StringVar(&w.backend, "backend", "", "`name` of the backend that keeps the state, of those that the drill runs on")
+	cmd.Flags().StringVar(&w.backend, "backend", "", "`name` of the backend that keeps the state, of those that the drill or its variant runs on")
 }
 
-// scene finds a drill and applies a variant, or puts its state on another backend.
+// scene finds a drill and applies a variant, and puts its state on another backend.
 func scene(id string, w played) (drills.Scene, error) {
-	if w.variant != "" && w.backend != "" {
-		return drills.Scene{}, process.Usage("name one of them", "a variant is played on the backend that the drill is written for")
-	}
 	d, err := drills.Lookup(id, catalog.New())
 	if err != nil {
 		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}
-	s, err := d.Scene(w.variant)
-	if w.backend != "" {
-		s, err = d.On(w.backend)
-	}
+	s, err := d.On(w.variant, w.backend)
 	if err != nil {
 		return drills.Scene{}, process.Usage("see `handrail drill list`", "%w", err)
 	}

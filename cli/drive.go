@@ -7,6 +7,7 @@ import (
 
 	"handrail/cli/plain"
 	"handrail/cli/process"
+	"handrail/cli/settings"
 	"handrail/session"
 	"handrail/session/debrief"
 	"handrail/triage"
@@ -27,6 +28,9 @@ func plainly(p *process.Program, asked bool) bool {
 func drive(ctx context.Context, p *process.Program, w world, s *session.Session, linear bool) error {
 	var err error
 	if linear {
+		if lacks := settings.NoRecipient(p); lacks != "" && s.Snapshot().State.Drill == "" {
+			fmt.Fprintln(p.Stderr, process.Safe(lacks))
+		}
 		d := &plain.Dialogue{S: s, Lines: plain.ReadLines(p.Stdin), Out: p.Stdout, Now: p.Now}
 		err = d.Run(ctx)
 	} else {

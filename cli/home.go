@@ -117,6 +117,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 	f := tui.Config{
 		ReadOnly:   c.ReadOnly(policy.Question{}).By,
 		Unconfined: !own.Confines(),
+		Lacks:      settings.NoRecipient(p),
 
 		Pause:  400 * time.Millisecond,
 		Home:   func(context.Context) (tui.Home, error) { return commandCentre(p, c) },

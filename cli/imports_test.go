@@ -43,10 +43,11 @@ var rooms = []room{
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
-	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
+	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/report"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
-	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
-	{path: "handrail/steps/kube/admission", libs: []string{k8s}},
+	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib}}, // what others wrote, in a process of its own
+	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}},                       // what a runbook runs, reads and asks by itself
+	{path: "handrail/steps/kube/admission", libs: []string{k8s, cel}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/document", ours: []string{"=handrail/steps", "=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/egress"},
@@ -66,6 +67,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/course", ours: kubeRoom("document", "patch"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/owner", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/alike", ours: kubeRoom("owner"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/helm", ours: kubeRoom(), libs: []string{k8s}},
 	{path: "handrail/steps/kube/blame", ours: append(kubeRoom("fieldpath", "object", "owner"), "=handrail/steps/strict"), libs: []string{k8s, yaml}},
 	{path: "handrail/steps/kube/writers", ours: kubeRoom("admission", "podstate", "rbac", "owner", "blame"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/catch", ours: kubeRoom("fieldpath", "object", "blame", "writers"), libs: []string{k8s}},
@@ -73,9 +75,10 @@ var rooms = []room{
 	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/centre", ours: kubeRoom("owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/admit", ours: kubeRoom("admission", "document", "object", "webhook", "act"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/change", ours: append(kubeRoom("course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
+	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.
 	{path: "handrail/steps/terraform", ours: []string{"=handrail/steps", terraformRoom + "change", terraformRoom + "configuration", terraformRoom + "holder", terraformRoom + "module", terraformRoom + "plan", terraformRoom + "registry", terraformRoom + "runlog", terraformRoom + "state"}},
 	{path: "handrail/steps/terraform/prose", ours: []string{"=handrail/steps"}},
@@ -124,7 +127,7 @@ var rooms = []room{
 		libs: []string{charm, charmX}},
 	{path: "handrail/tui/", ours: screenFloor, libs: []string{charm, charmX}}, // a screen: none imports another
 	{path: "handrail/tui/viewer", ours: append([]string{"=handrail/tui/longtext", "=handrail/tui/page"}, screenFloor...), libs: []string{charm, charmX}},
-	{path: "handrail/tui/sheets", ours: []string{"=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/ink", "handrail/triage", "=handrail/steps"}, libs: []string{charm}},
+	{path: "handrail/tui/sheets", ours: []string{"=handrail/tui/screen", "=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/ink", "handrail/triage", "=handrail/session/view", "=handrail/steps"}, libs: []string{charm}},
 	{path: "handrail/tui/screen", ours: []string{"=handrail/tui/incident", "=handrail/tui/form", "=handrail/tui/keymap", "=handrail/tui/ink", "handrail/session", "handrail/triage", "=handrail/steps"}, libs: []string{charm}},
 	{path: "handrail/tui/incident", ours: []string{"=handrail/tui/ink", "=handrail/session/view", "handrail/triage"}},
 	{path: "handrail/tui/form", ours: []string{"=handrail/tui/ink"}, libs: []string{charm}},
@@ -161,21 +164,22 @@ const terraformRoom = "=handrail/steps/terraform/"
 
 // The libraries that only some rooms may import.
 const (
-	k8s      = "k8s.io/"
-	tfexec   = "github.com/hashicorp/terraform-exec"
-	yaml     = "gopkg.in/yaml.v3"
-	cel      = "cel.dev/cel-go"
-	charm    = "charm.land/"
-	charmX   = "github.com/charmbracelet/"
-	cobraLib = "github.com/spf13/cobra"
-	aws      = "github.com/aws/"
-	azure    = "github.com/Azure/"
-	pgLib    = "github.com/lib/pq"
-	oras     = "oras.land/"
-	ociSpec  = "github.com/opencontainers/"
+	k8s          = "k8s.io/"
+	tfexec       = "github.com/hashicorp/terraform-exec"
+	kustomizeLib = "sigs.k8s.io/kustomize/"
+	yaml         = "gopkg.in/yaml.v3"
+	cel          = "cel.dev/cel-go"
+	charm        = "charm.land/"
+	charmX       = "github.com/charmbracelet/"
+	cobraLib     = "github.com/spf13/cobra"
+	aws          = "github.com/aws/"
+	azure        = "github.com/Azure/"
+	pgLib        = "github.com/lib/pq"
+	oras         = "oras.land/"
+	ociSpec      = "github.com/opencontainers/"
 )
 
-var kept = []string{k8s, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
+var kept = []string{k8s, kustomizeLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
 
 // impure is what the loop and its nouns must not reach: they have no I/O, clock or randomness.
 var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}

@@ -58,6 +58,10 @@ func called(part string) string {
 		return "a message broker (RabbitMQ, unpacked)"
 	case "argocd":
 		return "Argo CD"
+	case "source-controller", "kustomize-controller":
+		return "Flux (" + part + ")"
+	case "helm":
+		return "Helm"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":

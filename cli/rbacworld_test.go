@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -19,6 +21,7 @@ import (
 type permitCase struct {
 	runbook string
 	worlds  []map[string]string
+	told    []string // arguments of the command that name what the incident is about
 }
 
 // permitWorld is a namespace of the real API server with what the probes look for.
@@ -75,19 +78,36 @@ func newPermitWorld(t *testing.T) *permitWorld {
 		"namespaceSelector": map[string]any{"matchLabels": map[string]string{"kubernetes.io/metadata.name": ns.Name}}}}})
 	t.Cleanup(func() { w.admin(http.MethodDelete, validating+"/"+other, nil) })
 	w.cascades()
+	policy := "policy." + hook
+	if err := l.Enforce(t.Context(), ns.Name, lab.Policy{Name: policy, Rules: []lab.HookRule{{Version: "v1", Resources: []string{"configmaps"}, Operations: []string{"CREATE", "UPDATE"}}}, Expression: "true", Message: "never"}); err != nil {
+		t.Fatal(err)
+	}
 	w.cases = []permitCase{
-		{"admission-denied", []map[string]string{{"webhook": entry, "namespace": ns.Name}, {"webhook": other, "namespace": ns.Name}}},
-		{"stuck-finalizer", []map[string]string{{"name": "hook", "namespace": ns.Name, "space": ns.Name}}},
-		{"reverting-fixes", []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "blockade": "absent"}}},
-		{"hardening-cascade", []map[string]string{{"namespace": ns.Name, "status": "target", "quota": "small", "app": "web", "account": "default", "database": "service/silent",
+		{runbook: "admission-denied", worlds: []map[string]string{{"webhook": entry, "namespace": ns.Name}, {"webhook": other, "namespace": ns.Name},
+			{"policy": policy, "binding": policy, "resource": "configmaps", "name": "target", "namespace": ns.Name}, {"policy": policy, "binding": policy, "resource": "configmaps", "name": "new", "namespace": ns.Name, "file": w.manifest(ns.Name)}},
+			told: []string{"-p", "resource=configmaps"}},
+		{runbook: "stuck-finalizer", worlds: []map[string]string{{"name": "hook", "namespace": ns.Name, "space": ns.Name}}},
+		{runbook: "reverting-fixes", worlds: []map[string]string{{"name": "target", "namespace": ns.Name, "field": "data.a", "binding": "absent", "blockade": "absent"}}},
+		{runbook: "hardening-cascade", worlds: []map[string]string{{"namespace": ns.Name, "status": "target", "quota": "small", "app": "web", "account": "default", "database": "service/silent",
 			"binding": "runs", "role": "needed", "claim": "data", "policy": "closed", "policy_patch": "[]", "lock": "target", "lock_patch": "[]", "hook": "hook",
 			"script": "target", "script_patch": "[]", "migration": "migrate", "schema": "target", "schema_patch": "[]"}}},
-		{"init-cascade", []map[string]string{{"namespace": ns.Name, "name": "web", "copied": "spec.replicas", "source": "target", "source_field": "data.a", "bait": "target", "services": "silent",
+		{runbook: "helm-pending", worlds: []map[string]string{{"release": "shop", "namespace": ns.Name}}},
+		{runbook: "init-cascade", worlds: []map[string]string{{"namespace": ns.Name, "name": "web", "copied": "spec.replicas", "source": "target", "source_field": "data.a", "bait": "target", "services": "silent",
 			"uri_field": "data.a", "topology": "target", "topology_field": "data.a", "job_name": "migrate"}}},
-		{"creates-that-exist", []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
-		{"state-collision", []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
+		{runbook: "creates-that-exist", worlds: []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
+		{runbook: "state-collision", worlds: []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
 	}
 	return w
+}
+
+// manifest writes one of an object that is not there yet.
+func (w *permitWorld) manifest(ns string) string {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "new.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, namespace: "+ns+"}\n"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return file
 }
 
 // cascades makes what the runbooks of cascades look at: a workload that waits in its init
@@ -105,6 +125,8 @@ func (w *permitWorld) cascades() {
 	labels := map[string]any{"app": "web"}
 	job := map[string]any{"suspend": true, "template": map[string]any{"spec": once}}
 	w.admin(http.MethodPost, in("/api/v1", "secrets"), map[string]any{"metadata": map[string]any{"name": "creds"}, "stringData": map[string]any{"a": "b"}})
+	w.admin(http.MethodPost, in("/api/v1", "secrets"), map[string]any{"type": "helm.sh/release.v1", "stringData": map[string]any{"release": "b"},
+		"metadata": map[string]any{"name": "sh.helm.release.v1.shop.v2", "labels": map[string]any{"owner": "helm", "name": "shop", "version": "2", "status": "pending-upgrade"}}})
 	w.admin(http.MethodPost, in("/api/v1", "resourcequotas"), named("small", map[string]any{"hard": map[string]any{"services.loadbalancers": "0"}}))
 	w.admin(http.MethodPost, in("/api/v1", "persistentvolumeclaims"), named("data", map[string]any{"storageClassName": "absent", "accessModes": []string{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}))
 	w.admin(http.MethodPost, in("/api/v1", "pods"), named("lone", pod))

@@ -68,9 +68,21 @@ func (w *walker) says(words string) {
 		w.between()
 	}
 	w.typed += utf8.RuneCountInString(words)
-	w.send(words)
 	tail := words[max(0, len(words)-20):]
-	w.until("what was typed: "+tail, func(text string) bool { return strings.Contains(text, tail) })
+	before := w.text()
+	w.send(words)
+	// It may stand in a line above, or in the hint that the line had.
+	w.until("what was typed: "+tail, func(text string) bool {
+		line := frontLine(text)
+		return strings.Count(text, tail) > strings.Count(before, tail) || line != frontLine(before) && strings.Contains(line, tail)
+	})
+}
+
+// frontLine is the line of a sheet that has the cursor: the last that is marked, below the steps.
+func frontLine(text string) string {
+	i := strings.LastIndex(text, "▸ ")
+	line, _, _ := strings.Cut(text[max(0, i):], "\n")
+	return line
 }
 
 // move is what enter would do, "" while the screen does not say.
@@ -330,6 +342,8 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 			count()
 		case strings.HasPrefix(now, "Sample now"):
 			text = w.until("the end of the watch", func(text string) bool { return move(text) != now })
+		case strings.HasPrefix(sheet(text), wordsSheet):
+			text = w.line(text)
 		case sheet(text) != "":
 			a := w.finds(sheet(text), title, text)
 			count := w.counts(sheet(text))
@@ -343,6 +357,50 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 			count()
 		default:
 			text = w.after(text)
+		}
+	}
+}
+
+// wordsSheet asks for all that can be said before something is read again.
+const wordsSheet = "Say these "
+
+// wordsOf is that sheet alone.
+func wordsOf(text string) string { return text[strings.LastIndex(text, wordsSheet):] }
+
+// line says what stands in front on that sheet, the value before its words, or takes what is
+// proposed.
+func (w *walker) line(text string) string {
+	w.t.Helper()
+	name := fieldName(text)
+	_, of, there := strings.Cut(text, "▸ "+name)
+	if name == "" || !there {
+		w.t.Fatalf("the sheet does not show which line is in front:\n%s", text)
+	}
+	if lines := strings.SplitN(of, "\n", 5); !strings.Contains(lines[0], "  proposed") {
+		a := w.finds(strings.Join(strings.Fields(strings.Join(lines[1:len(lines)-1], " ")), " "), name)
+		if a.first != nil {
+			a.first()
+		}
+		said := strings.Join(a.words, " ")
+		if a.value != "" {
+			said = a.value + ": " + said
+		}
+		w.says(said)
+		text = w.text()
+	}
+	entries := w.p.recorded()
+	for {
+		before := wordsOf(text)
+		w.key("\r")
+		text = w.until("what comes after "+name, func(text string) bool {
+			if strings.HasPrefix(sheet(text), wordsSheet) {
+				return wordsOf(text) != before
+			}
+			return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "")
+		})
+		// Enter first reads on where the line says more than the screen holds.
+		if !strings.HasPrefix(sheet(text), wordsSheet) || fieldName(text) != "" && fieldName(text) != name {
+			return text
 		}
 	}
 }

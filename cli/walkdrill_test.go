@@ -86,14 +86,18 @@ func (w *walker) pasted(text, runbook string, fields map[string]string) {
 	w.read() // the first reads begin by themselves
 }
 
-var fieldLine = regexp.MustCompile(`(?m)^ *▸ ([a-z_]+)  `)
+var fieldLine = regexp.MustCompile(`(?m)^ *▸ ([a-z0-9_…]+)  `)
 
 // fieldName is the line of a sheet that has the cursor, "" without a sheet.
 func fieldName(text string) string {
 	if sheet(text) == "" {
 		return ""
 	}
-	return fieldLine.FindStringSubmatch(text)[1]
+	m := fieldLine.FindStringSubmatch(text)
+	if m == nil {
+		return "" // its line is above the window
+	}
+	return m[1]
 }
 
 // The walks by keys are tests of their own and no subtests, which begin when all tests

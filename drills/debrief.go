@@ -77,7 +77,7 @@ func (j Judgement) Note(s Scene) string {
 }
 
 var (
-	judgedNote = regexp.MustCompile(`^drill ([a-z0-9-]+)(?: \((on )?([a-z0-9-]+)\))? judged: (won|not won)( .*)?$`)
+	judgedNote = regexp.MustCompile(`^drill ([a-z0-9-]+)(?: \((?:([a-z0-9-]+)|(?:([a-z0-9-]+) )?on ([a-z0-9-]+))\))? judged: (won|not won)( .*)?$`)
 	judgedPart = regexp.MustCompile(` \[(holds|fails)\] `)
 )
 
@@ -93,10 +93,7 @@ func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
 			continue
 		}
 		if f := judgedNote.FindStringSubmatch(m.Text); f != nil && f[1] == st.Drill {
-			variant, backend, judged = f[3], "", &Judgement{Won: f[4] == "won", Conditions: conditions(f[5])}
-			if f[2] != "" {
-				variant, backend = "", f[3]
-			}
+			variant, backend, judged = f[2]+f[3], f[4], &Judgement{Won: f[5] == "won", Conditions: conditions(f[6])}
 		}
 	}
 	all, err := Library(cat)
@@ -105,12 +102,12 @@ func Score(st triage.State, cat steps.Catalog) (*debrief.Drill, error) {
 	}
 	// A bundle from elsewhere may name any drill.
 	i := slices.IndexFunc(all, func(d *Drill) bool { return d.ID == st.Drill })
-	if i < 0 || variant != "" && !slices.Contains(all[i].Variants(), variant) || backend != "" && !slices.Contains(all[i].Backends(), backend) {
+	if i < 0 {
 		return &debrief.Drill{Name: st.Drill}, nil
 	}
-	s, err := all[i].scene(variant, backend)
+	s, err := all[i].On(variant, backend)
 	if err != nil {
-		return nil, err
+		return &debrief.Drill{Name: st.Drill}, nil
 	}
 	return s.Debriefing(judged)
 }

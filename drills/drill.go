@@ -50,8 +50,7 @@ type variant struct {
 	answers *walk.Answers // put over the reference
 }
 
-// place is what holds on some backends of the state: a variant that is played there, and what is put
-// over it.
+// place is what holds on some backends of the state, for a variant or for the drill itself.
 type place struct {
 	variant
 	on []string
@@ -142,39 +141,45 @@ func (d *Drill) Scene(name string) (Scene, error) {
 	return s, nil
 }
 
-// Backends returns those that the drill runs on, the one that it is written for first; none where it has no choice.
-func (d *Drill) Backends() []string {
+// Backends returns those that a variant runs on, "" for the drill itself, the one that it is written for first; none
+// where it has no choice.
+func (d *Drill) Backends(variant string) []string {
 	var names []string
 	for _, p := range d.backends {
-		names = append(names, p.on...)
+		if p.name == variant {
+			names = append(names, p.on...)
+		}
 	}
 	return names
 }
 
-// scene is a variant, or the drill on a backend.
-func (d *Drill) scene(variant, backend string) (Scene, error) {
-	if backend != "" {
-		return d.On(backend)
+// home is the backend that the drill is written for, "" where it names none.
+func (d *Drill) home() string {
+	if len(d.backends) == 0 {
+		return ""
 	}
-	return d.Scene(variant)
+	return d.backends[0].on[0]
 }
 
-// On is a drill on a backend that it names. The first is the one that it is written for.
-func (d *Drill) On(backend string) (Scene, error) {
-	names := d.Backends()
-	i := slices.IndexFunc(d.backends, func(p place) bool { return slices.Contains(p.on, backend) })
-	if i < 0 || len(names) == 0 {
-		return Scene{}, fmt.Errorf("drill %s does not run on %q: it runs on %s", d.ID, backend, cmp.Or(strings.Join(names, ", "), "the backend that it is written for alone"))
+// On is a variant on a backend that it names, "" for the drill itself and for the backend that it is written for.
+func (d *Drill) On(variant, backend string) (Scene, error) {
+	if backend == "" || backend == d.home() {
+		return d.Scene(variant)
 	}
-	if backend == names[0] {
-		return d.Scene("")
+	i := slices.IndexFunc(d.backends, func(p place) bool { return p.name == variant && slices.Contains(p.on, backend) })
+	if i < 0 {
+		s, err := d.Scene(variant)
+		if err != nil {
+			return s, err
+		}
+		return Scene{}, fmt.Errorf("drill %s does not run on %q: it runs on %s", s.Name(), backend, cmp.Or(strings.Join(d.Backends(variant), ", "), "the backend that it is written for alone"))
 	}
 	p := d.backends[i]
-	s, err := d.Scene(p.variant.name)
+	s, err := d.Scene(variant)
 	if err != nil {
 		return s, err
 	}
-	s.Variant, s.Backend = "", backend
+	s.Backend = backend
 	s.Title = cmp.Or(p.title, s.Title)
 	s.part = p.over(s.part)
 	s.Expect = *s.expect
@@ -233,9 +238,11 @@ func (s Scene) Programs() []string {
 	return slices.Compact(names)
 }
 
-// Name is the drill and its variant, as a person would say it.
+// Name is the drill with its variant and its backend, as a person would say it.
 func (s Scene) Name() string {
 	switch {
+	case s.Backend != "" && s.Variant != "":
+		return s.Drill.ID + " (" + s.Variant + " on " + s.Backend + ")"
 	case s.Backend != "":
 		return s.Drill.ID + " (on " + s.Backend + ")"
 	case s.Variant != "":

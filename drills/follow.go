@@ -25,16 +25,6 @@ type follower struct {
 	err    error // to be read after work
 }
 
-// end stops the following and says what went wrong with it.
-func (f *follower) end() error {
-	if f.cancel == nil {
-		return nil
-	}
-	f.cancel()
-	f.work.Wait()
-	return f.err
-}
-
 // Follow injects what the drill keeps for later as soon as its gate is armed,
 // or its manual step done, in the bundle that walks it. It needs SetBundle before it, goes on beside the
 // session until Close, and does nothing for a drill without such a thing.

@@ -83,7 +83,7 @@ func List(cat steps.Catalog) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants(), Backends: d.Backends(), Cluster: s.Cluster(), Programs: s.Programs()}
+		rows[i] = Row{ID: d.ID, Title: d.Title, Page: d.Page, Goal: d.Goal, Runbook: d.Runbook, Variants: d.Variants(), Backends: d.Backends(""), Cluster: s.Cluster(), Programs: s.Programs()}
 	}
 	return rows, nil
 }

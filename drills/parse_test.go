@@ -41,7 +41,7 @@ func TestParseRefuses(t *testing.T) {
 
 		{"backend", "killed-runner", "- on: [consul]", "- on: [konsul]", `on cannot be "konsul" (did you mean "consul"?)`},
 		{"backend that is not the first", "killed-runner", "- on: [kubernetes, s3,", "- on: [s3,", "a drill that names backends is written for kubernetes"},
-		{"variant on a backend", "torn-state", "plays: crossed", "plays: crosed", `plays cannot be "crosed" (did you mean "crossed"?)`},
+		{"variant on a backend", "torn-state", "variants: [crossed]", "variants: [crosed]", `variants cannot be "crosed" (did you mean "crossed"?)`},
 		{"answer on a backend", "killed-runner", "skip: {unlock:", "skips: {unlock:", `backends has no key "skips" (did you mean "skip"?)`},
 
 		{"module of a drill without tofu", "orphan-hook", "${drill.namespace}", "${drill.dir}", `12:14: the drill has no value "dir"`},
@@ -139,6 +139,7 @@ func TestLibrary(t *testing.T) {
 		"killed-runner":   {"live-holder"},
 		"orphan-hook":     {"terminating", "owner-alive", "recreated", "decoy"},
 		"dead-webhook":    {"no-word"},
+		"false-positive":  {"delete-it", "no-word"},
 		"stuck-namespace": {"webhook", "owner-alive"},
 	} {
 		if !slices.ContainsFunc(rows, func(r drills.Row) bool { return r.ID == id && slices.Equal(r.Variants, variants) }) {

@@ -122,28 +122,34 @@ func (p parser) variant(at, value *yaml.Node, what string, base part, params *ya
 	return v, f
 }
 
-// places reads on which backends a drill runs, and what is otherwise there. The first is the one that
-// it is written for, and has nothing of its own.
+// places reads on which backends a drill and its variants run, and what is otherwise there. The first is the one that
+// it is written for, and has nothing of its own. An entry is about the variants that it names, or the drill itself.
 func (p parser) places(n *yaml.Node, d *Drill, params *yaml.Node) []place {
 	var out []place
 	known := stage.Backends()
 	for _, item := range p.Items(n, "backends") {
-		base, name := d.base, ""
-		if n := strict.At(item, "plays"); n != nil {
-			name = p.OneOf(n, "plays", d.Variants())
+		names := []string{""}
+		if n := strict.At(item, "variants"); n != nil {
+			names = nil
+			for _, v := range p.Items(n, "variants") {
+				names = append(names, p.OneOf(v, "variants", d.Variants()))
+			}
+		}
+		for _, name := range names {
+			base := d.base
 			if i := slices.Index(d.Variants(), name); i >= 0 {
 				base = d.variants[i].over(d.base)
 			}
-		}
-		v, f := p.variant(item, item, "backends", base, params, "on", "plays")
-		v.name = name
-		one := place{variant: v}
-		for _, b := range p.Items(p.Need(item, f, "on"), "on") {
-			if one.on = append(one.on, p.OneOf(b, "on", known)); len(out) == 0 && len(one.on) == 1 && b.Value != stage.BackendKubernetes {
-				p.Fail(b, "put it first", "a drill that names backends is written for %s", stage.BackendKubernetes)
+			v, f := p.variant(item, item, "backends", base, params, "on", "variants")
+			v.name = name
+			one := place{variant: v}
+			for _, b := range p.Items(p.Need(item, f, "on"), "on") {
+				if one.on = append(one.on, p.OneOf(b, "on", known)); len(out) == 0 && len(one.on) == 1 && (b.Value != stage.BackendKubernetes || name != "") {
+					p.Fail(b, "put it first", "a drill that names backends is written for %s", stage.BackendKubernetes)
+				}
 			}
+			out = append(out, one)
 		}
-		out = append(out, one)
 	}
 	return out
 }

@@ -182,3 +182,13 @@ func (r *Running) SetBundle(path string) error {
 // Close ends the following and lets the lab end when no other process needs it. The
 // drill goes on.
 func (r *Running) Close() error { return errors.Join(r.follow.end(), r.lease.Release()) }
+
+// end stops the following and says what went wrong with it.
+func (f *follower) end() error {
+	if f.cancel == nil {
+		return nil
+	}
+	f.cancel()
+	f.work.Wait()
+	return f.err
+}

@@ -68,10 +68,10 @@ func (r *Running) start(ctx context.Context, o Options, s Scene) error {
 			return errors.New("there is no tofu: `handrail lab up` builds it")
 		}
 		r.stage.Rec.Dir, r.stage.Rec.Log = filepath.Join(r.stage.Home, "work"), filepath.Join(r.stage.Home, "apply.log")
-		if err := r.stage.UndoKey(); err != nil {
-			return err
-		}
 		r.stage.Rec.Suffix = s.Drill.ID + "-" + nonce[:6] // two drills of one kind are two states, as the holder probe tells them
+	}
+	if err := r.stage.UndoKey(); err != nil {
+		return err
 	}
 	if err := r.stage.Save(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func Open(ctx context.Context, o Options, id string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.scene(rec.Variant, rec.Backend)
+	s, err := d.On(rec.Variant, rec.Backend)
 	if err != nil {
 		return nil, err
 	}

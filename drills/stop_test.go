@@ -23,17 +23,23 @@ func gone(t *testing.T, o drills.Options, name string) {
 // that no controller will ever take off, one of them in deletion.
 func TestStopLeavesNoNamespaceHanging(t *testing.T) {
 	t.Parallel()
-	o, _ := world(t)
-	r, err := drills.Start(t.Context(), o, scene(t, "orphan-hook", "terminating"))
-	if err != nil {
-		t.Fatal(err)
+	// Flux puts its finalizer on a source and a Kustomization, and its controllers end with the drill.
+	for _, tc := range []struct{ drill, variant string }{{"orphan-hook", "terminating"}, {"hand-edit", "flux"}} {
+		t.Run(tc.drill, func(t *testing.T) {
+			t.Parallel()
+			o, _ := world(t)
+			r, err := drills.Start(t.Context(), o, scene(t, tc.drill, tc.variant))
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := keptOf(t, o, r.ID())
+			if len(k.Held) != 2 {
+				t.Errorf("drill.json knows of %d objects with finalizers, want 2: %+v", len(k.Held), k.Held)
+			}
+			stop(t, o, r)
+			gone(t, o, k.Namespace.Name)
+		})
 	}
-	k := keptOf(t, o, r.ID())
-	if len(k.Held) != 2 {
-		t.Errorf("drill.json knows of %d objects with finalizers, want 2: %+v", len(k.Held), k.Held)
-	}
-	stop(t, o, r)
-	gone(t, o, k.Namespace.Name)
 }
 
 // TestStopAfterAKill stops, as another process does, a drill that is in the

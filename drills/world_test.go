@@ -19,12 +19,16 @@ import (
 	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/catalog"
+	"handrail/steps/gitops/render"
 	"handrail/triage"
 )
 
-// TestMain lets this binary keep the state of a drill, as handrail does.
+// TestMain lets this binary keep the state of a drill and render, as handrail does.
 func TestMain(m *testing.M) {
 	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, storeWord: store.Serve}
+	if len(os.Args) == 2 && os.Args[1] == render.Word {
+		os.Exit(render.Child(os.Stdin, os.Stdout))
+	}
 	if len(os.Args) == 3 && serve[os.Args[1]] != nil {
 		if err := serve[os.Args[1]](context.Background(), os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -94,7 +98,7 @@ func ground(t *testing.T) (drills.Options, session.Config) {
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",
-		Env:   steps.Env{Environ: os.Environ(), Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now},
+		Env:   steps.Env{Self: os.Args[0], Environ: os.Environ(), Home: t.TempDir(), User: me.Username, Host: host, Now: time.Now},
 		Actor: triage.Person{ID: "trainee", Name: "trainee", Proof: "os", Subject: me.Username},
 	}
 	return o, c

@@ -13,6 +13,7 @@ type Env struct {
 	Proc    string // where the process table is mounted; "" means /proc
 	Now     func() time.Time
 	Version string // of handrail, for User-Agent headers; "" is fine
+	Self    string // the program of handrail, which starts itself for what was written by others; "" where it may not
 
 	// Runbook is the digest of the runbook whose step runs, "" where none does.
 	Runbook string

@@ -75,7 +75,7 @@ func MatrixRows() []Row {
 		{8, "lock left by a crash", maybe, maybe, "prove that no run is alive, then unlock", []string{"terraform/force-unlock"}, and(record, apply)},
 		{9, "state corrupted", maybe, disagree("no"), "freeze, then restore or repair the state", restore, and(hand, apply)},
 		{10, "Argo CD out of sync", Expectation{Text: "the controller may have tried"}, disagree("live drift"), "classify the diff; sync, or reconcile Git", and(hand, []string{"gitops/sync", "kube/resume"}), object},
-		{11, "denied by admission", Expectation{Text: "usually nothing persisted"}, disagree("desired is invalid"), "correct the object or the policy", and(hand, object, []string{"kube/narrow-webhook"}), []string{"kube/resume", "kube/delete", "kube/strip-finalizer"}},
+		{11, "denied by admission", Expectation{Text: "usually nothing persisted"}, disagree("desired is invalid"), "correct the object or the policy", and(hand, object, []string{"kube/narrow-webhook", "kube/except-policy"}), []string{"kube/resume", "kube/delete", "kube/strip-finalizer"}},
 		{12, "bad secret delivered", yes, disagree("live is bad"), "restore the secret or roll it forward, then verify", and(hand, object), []string{"kube/restart", "kube/resume"}},
 		{13, "manual hotfix", yes, disagree("Git drifted"), "reconciliation pull request", hand, nil},
 	}

@@ -44,6 +44,7 @@ func Options(s State, now time.Time, judge func(step string) []Verdict) []Option
 		l.add(Option{Kind: DoClose, Value: outcome}, rs...)
 	}
 	recommend(&s, l.out, now, judge)
+	onSheet(&s, l.out, judge)
 	return l.out
 }
 

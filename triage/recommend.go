@@ -14,7 +14,7 @@ import (
 func recommend(s *State, options []Option, now time.Time, judge func(step string) []Verdict) {
 	var held []string
 	for _, w := range wants(s, judge) {
-		if len(held) > 0 && past(s, w, held, judge) && (lookBehind(s, held[0], options) || askAgain(s, held[0], options) || mark(options, want{kind: DoSkip, step: held[0]})) {
+		if len(held) > 0 && past(s, w, held, judge) && (askAgain(s, held[0], options) || lookBehind(s, held[0], options) || mark(options, want{kind: DoSkip, step: held[0]})) {
 			return
 		}
 		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {
@@ -337,3 +337,61 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 func referenced(s *State, id string) bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return !st.Retired && st.ID != id && slices.Contains(st.Refs, id) })
 }
+
+// onSheet numbers what a person can say on one sheet: the recommended word, and those wanted
+// after it with nothing to be read between them. A word that depends on another of the sheet
+// waits for that one. What follows a conclusion that waits is asked only as far as it helps
+// to classify: what is to be done comes after.
+func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
+	first := slices.IndexFunc(options, func(o Option) bool { return o.Recommended })
+	if s.Kind == Readiness || first < 0 || !isWord(options[first].Kind) || options[first].Step == "" {
+		return
+	}
+	begun, waits, n := false, false, 0
+	var asked []string // what a person says on the sheet
+	var topics []Topic // what is concluded on it
+	for _, w := range wants(s, judge) {
+		if !begun {
+			if w.kind == DoPreview && !aside(w.step, judge) {
+				return // a gate that is held: what is recommended is for it alone
+			}
+			if begun = w.is(&options[first]); !begun {
+				continue
+			}
+		}
+		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) || w.kind == DoPreview && aside(w.step, judge) {
+			continue
+		}
+		if !isWord(w.kind) {
+			return
+		}
+		if w.step == "" && slices.Contains(topics, w.topic) { // what every gate asks, and a step of the plan concludes
+			continue
+		}
+		st, ok := s.Step(w.step)
+		i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
+		if !ok || i < 0 || !options[i].Available() {
+			waits = waits || w.kind == DoConclude
+			continue
+		}
+		depends := slices.ContainsFunc(st.Refs, func(id string) bool { return slices.Contains(asked, id) })
+		switch {
+		case w.kind == DoConclude && (depends || waits):
+			waits = true
+			continue
+		case depends:
+			continue
+		case waits && (w.kind == DoManual || !classifies(st.Phase)):
+			return
+		case w.kind == DoConclude:
+			topics = append(topics, Topic(st.Uses))
+		default:
+			asked = append(asked, st.ID)
+		}
+		n++
+		options[i].Sheet = n
+	}
+}
+
+// isWord reports whether a person says what is wanted, and nothing is read or changed.
+func isWord(k IntentKind) bool { return k == DoAnswer || k == DoManual || k == DoConclude }

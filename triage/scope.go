@@ -21,6 +21,7 @@ func PauseScopes() []Scope {
 		{"kube/suspend-batch", "reconciler", "CronJobs, Jobs, Applications, Flux objects and ExternalSecrets by name", 1},
 		{"kube/stop-batch", "reconciler", "whole workloads; of a controller, all that it reconciles", 2},
 		{"kube/narrow-webhook", "admission", "one entry of a webhook configuration", 1},
+		{"kube/except-policy", "admission", "one object of a policy", 1},
 		{"kube/delete-webhook", "admission", "a whole webhook configuration", 2},
 		{"kube/delete-policy", "admission", "a whole policy, or its binding", 2},
 	}

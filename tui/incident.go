@@ -37,6 +37,9 @@ func (m *model) enterIncident(inc screen.Incident) {
 		return
 	}
 	m.run.Take(inc.Snapshot())
+	if s := m.run.Snap.State; s.Drill == "" && s.Outcome == "" && m.Config.Lacks != "" {
+		m.Warn("warning", ink.Shown(m.Config.Lacks))
+	}
 	if m.run.Untouched() {
 		run.Tell(m.Env) // the first screen of a drill
 	}
@@ -186,13 +189,37 @@ func given(s triage.State, step string) ink.Text {
 	return out
 }
 
+// didAll takes what came back of several intents. A sheet of which some lines were refused
+// comes back with these.
 func (m *model) didAll(msgs screen.Answers) {
 	var bad screen.Notice
+	var first screen.Answer
+	var sheet *form.Form
+	var recorded []string
 	for _, msg := range msgs {
-		if m.did(msg); msg.Err != nil && bad.Text == "" {
-			bad = m.Notice
+		if msg.From != nil && msg.From.Asks(msg.In.Step) {
+			sheet, msg.From = msg.From, nil
+		}
+		m.did(msg)
+		switch {
+		case msg.Err == nil:
+			recorded = append(recorded, msg.In.Step)
+		case bad.Text == "":
+			first, bad = msg, m.Notice
 			bad.Text = incident.Short(msg.In.Step) + ": " + bad.Text
 		}
 	}
 	m.Notice = bad
+	if sheet != nil && first.Err != nil && m.Sheet == nil {
+		sheet.Drop(recorded...)
+		sheet.RefuseAt(first.In.Step, bad.Text)
+		m.Sheet, m.Notice = sheet, screen.Notice{}
+	}
+}
+
+// sheetComes brings the next sheet after a person's words, where nothing was read between.
+func sheetComes(m *model, after triage.Intent) {
+	if after.Kind != triage.DoProbe && m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
+		m.run.SheetComes(m.Env)
+	}
 }

@@ -134,10 +134,14 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 		return m.changed(msg)
 	case screen.Answer:
 		m.did(msg)
-		return tea.Batch(m.run.Judge(m.Env), m.handed(msg), m.run.ReadOn(m.Env), m.calm())
+		cmd := tea.Batch(m.run.Judge(m.Env), m.handed(msg), m.run.ReadOn(m.Env), m.calm())
+		sheetComes(m, msg.In)
+		return cmd
 	case screen.Answers:
 		m.didAll(msg)
-		return tea.Batch(m.run.ReadOn(m.Env), m.calm())
+		cmd := tea.Batch(m.run.ReadOn(m.Env), m.calm())
+		sheetComes(m, msg[len(msg)-1].In)
+		return cmd
 	case calmMsg:
 	case playMsg:
 		return m.played(msg)
@@ -184,9 +188,15 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 		return m.pressLeaving(msg)
 	case m.Sheet != nil:
 		f := m.Sheet
+		if f.Came && m.Recording() && key.Matches(msg, m.Keys.Enter) {
+			return nil
+		}
 		m.Sender = f
 		cmd, over := f.Press(msg)
 		m.Sender = nil
+		if over && cmd == nil {
+			m.run.Alone() // put away: what is asked comes one by one
+		}
 		switch {
 		case over && f.Over:
 			m.noted(f)

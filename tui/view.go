@@ -87,7 +87,7 @@ func (m *model) compose() ([]ink.Drawn, *tea.Position) {
 	case m.leaving != nil:
 		sheet, foot = drawLeaving(m.Env, m.W), nil
 	case m.Sheet != nil:
-		sheet, cur = m.Sheet.Draw(&m.Theme, m.W, max(9, m.H-len(head)-4))
+		sheet, cur = m.Sheet.Draw(&m.Theme, m.W, m.Sheet.Most(m.H-len(head)))
 		foot = nil
 	case m.palette != nil:
 		sheet, cur = m.palette.Draw(&m.Theme, m.W, max(8, min(16, m.H-len(head)-3)))
@@ -96,7 +96,10 @@ func (m *model) compose() ([]ink.Drawn, *tea.Position) {
 	if sheet != nil {
 		body = m.H - len(head) - len(sheet)
 	}
-	rows := m.body(body)
+	var rows []ink.Drawn
+	if body > 2 { // less shows nothing of it
+		rows = m.body(body)
+	}
 	for len(rows) < body {
 		rows = append(rows, "")
 	}

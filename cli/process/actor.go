@@ -36,8 +36,12 @@ func (p *Program) Env() (steps.Env, error) {
 	if err != nil {
 		host = "unknown"
 	}
+	self, err := os.Executable()
+	if err != nil {
+		self = "" // what it would be started for says so
+	}
 	return steps.Env{
-		Dir: dir, Environ: p.Environ, Home: p.Home(), User: p.User(), Host: host, Now: p.Now,
+		Self: self, Dir: dir, Environ: p.Environ, Home: p.Home(), User: p.User(), Host: host, Now: p.Now,
 		Kubeconfig: p.Kubeconfig, Context: p.Context, Namespace: p.Namespace, Kubectl: p.Kubectl, Tool: p.Tool,
 		// An incident gives its requests Audit-IDs of its bundle; elsewhere the
 		// server makes its own.

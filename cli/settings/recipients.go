@@ -47,6 +47,19 @@ func Recipients(p *process.Program) ([]string, error) {
 	return out, nil
 }
 
+// NoRecipient says what an incident will lack without an age recipient, "" where there is one.
+// That is better known before its first gate than at its seal.
+func NoRecipient(p *process.Program) string {
+	to, err := Recipients(p)
+	switch {
+	case err != nil:
+		return "No age recipient can be used: " + err.Error() + ". Gates on targets that hold secrets stay shut."
+	case len(to) == 0:
+		return "No age recipient is named: gates on targets that hold secrets stay shut, and the seal keeps no key. handrail doctor says how to name one."
+	}
+	return ""
+}
+
 // RecipientsHelp says how to name the first recipient.
 func RecipientsHelp(p *process.Program) string {
 	dir, err := p.Xdg("XDG_CONFIG_HOME", ".config")

@@ -27,28 +27,7 @@ func (a runArgo) apply(ctx context.Context, st *stage.Stage) error {
 	if st.World == nil {
 		return errors.New("this drill has no lab")
 	}
-	dir := st.GitDir()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	ports, err := lab.LastingPorts(1)
-	if err != nil {
-		return err
-	}
-	addr := fmt.Sprintf("127.0.0.1:%d", ports[0])
-	server, _, err := st.World.Process(ctx, "git", dir, addr)
-	if err != nil {
-		return err
-	}
-	if err := st.Attend(ctx, server); err != nil {
-		return err
-	}
-	st.Rec.Gitops = &stage.GitopsRecord{Git: "http://" + addr}
-	git, err := gitops.GitAt(st.Rec.Gitops.Git, dir)
-	if err != nil {
-		return err
-	}
-	if _, err := git.Repository(ctx, a.Repository); err != nil {
+	if err := serveGit(ctx, st, a.Repository); err != nil {
 		return err
 	}
 	// A socket has a short path.
@@ -74,6 +53,33 @@ func (a runArgo) apply(ctx context.Context, st *stage.Stage) error {
 	return st.Admit(ctx, stage.NameOperator, inside, nil)
 }
 
+// serveGit starts the Git server of a drill, with one empty repository.
+func serveGit(ctx context.Context, st *stage.Stage, repository string) error {
+	dir := st.GitDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ports, err := lab.LastingPorts(1)
+	if err != nil {
+		return err
+	}
+	addr := fmt.Sprintf("127.0.0.1:%d", ports[0])
+	server, _, err := st.World.Process(ctx, "git", dir, addr)
+	if err != nil {
+		return err
+	}
+	if err := st.Attend(ctx, server); err != nil {
+		return err
+	}
+	st.Rec.Gitops = &stage.GitopsRecord{Git: "http://" + addr}
+	git, err := gitops.GitAt(st.Rec.Gitops.Git, dir)
+	if err != nil {
+		return err
+	}
+	_, err = git.Repository(ctx, repository)
+	return err
+}
+
 // publish is the verb git.publish: what the branch main of a repository holds from now on.
 type publish struct {
 	Repository string            `key:"repository,required" as:"id"`
@@ -84,7 +90,7 @@ type publish struct {
 func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("committing: %s", p.Message)
 	if st.Rec.Gitops == nil {
-		return errors.New("this drill has no Git server: begin with argocd.run")
+		return errors.New("this drill has no Git server: begin with argocd.run or flux.run")
 	}
 	git, err := gitops.GitAt(st.Rec.Gitops.Git, st.GitDir())
 	if err != nil {
@@ -97,6 +103,9 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	sha, err := git.Open(p.Repository).Commit(ctx, p.Message, os.DirFS(tree))
 	if err = errors.Join(err, os.RemoveAll(tree)); err != nil {
 		return err
+	}
+	if st.Rec.Gitops.Flux {
+		return fetched(ctx, st, sha)
 	}
 	if err := refresh(ctx, st); err != nil {
 		return err

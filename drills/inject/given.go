@@ -35,7 +35,9 @@ func (in Steps) Apart() bool {
 func (in Steps) Programs() []string {
 	var names []string
 	for _, s := range in {
-		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "argocd.run": {"argocd", "redis", "git"}}[s.verb]
+		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "helm.upgrade": {"helm"},
+			"argocd.run": {"argocd", "redis", "git"},
+			"flux.run":   {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
 		case module:
 			runs = []string{providerOf(a.Dir)}
@@ -88,6 +90,9 @@ func (in Steps) Given() []string {
 	if in.has("broker.run") {
 		names = append(names, "broker")
 	}
+	if in.has("git.publish") {
+		names = append(names, "clones")
+	}
 	return append(names, in.places()...)
 }
 
@@ -109,6 +114,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("broker.run") {
 		out["broker"] = steps.StringOf(st.Rec.Broker.API)
+	}
+	if in.has("git.publish") {
+		out["clones"] = steps.PathOf(st.GitDir())
 	}
 	for _, name := range in.places() {
 		out[name] = steps.PathOf(placed(st, name))

@@ -15,6 +15,8 @@ const madeFor = "handrail-lab-namespace"
 const (
 	webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 	checks   = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+	bound    = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 	nodes    = "/api/v1/nodes"
 )
 
@@ -75,12 +77,67 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 	return nil
 }
 
-// Unhook takes the webhooks of a namespace away: what served them may be gone, and
-// then they would hold up the clean-up.
+// Policy is a ValidatingAdmissionPolicy of a namespace of the lab, with its binding.
+type Policy struct {
+	Name       string     // of both, unique in the lab
+	Rules      []HookRule // what it judges
+	Expression string     // what must be true, in CEL
+	Message    string     // what it says where that is false
+	Params     string     // a ConfigMap of the namespace, "" for none
+}
+
+// Enforce makes a policy that judges objects of one namespace, and no other. The API
+// server enforces it a moment later. It goes with DeleteNamespace.
+func (l *Lab) Enforce(ctx context.Context, ns string, p Policy) error {
+	var rules []object
+	for _, r := range p.Rules {
+		rules = append(rules, object{"apiGroups": list(r.Group), "apiVersions": list(r.Version), "resources": r.Resources, "operations": r.Operations, "scope": "Namespaced"})
+	}
+	meta := object{"name": p.Name, "labels": object{madeFor: ns}}
+	spec := object{"failurePolicy": "Fail", "validations": []object{{"expression": p.Expression, "message": p.Message}},
+		"matchConstraints": object{"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}}, "resourceRules": rules}}
+	binding := object{"policyName": p.Name, "validationActions": list("Deny")}
+	if p.Params != "" {
+		if err := l.anchorParams(ctx); err != nil {
+			return fmt.Errorf("making the policy %q in the lab: %w", p.Name, err)
+		}
+		spec["paramKind"] = object{"apiVersion": "v1", "kind": "ConfigMap"}
+		binding["paramRef"] = object{"name": p.Params, "namespace": ns, "parameterNotFoundAction": "Deny"}
+	}
+	for path, spec := range map[string]object{policies: spec, bound: binding} {
+		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": meta, "spec": spec}, nil); err != nil {
+			return fmt.Errorf("making the policy %q in the lab: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// anchorParams keeps a policy with parameters that matches nothing, for as long as the
+// lab runs. Without one the API server stops to watch ConfigMaps with the last policy
+// that has some as parameters, and never begins again: it starts an informer that all
+// share with the life of that policy (ensureParamsForPolicyLocked, Kubernetes 1.36).
+// Every later policy would find no parameters.
+func (l *Lab) anchorParams(ctx context.Context) error {
+	const name = "handrail-lab-params"
+	never := object{"matchLabels": object{"kubernetes.io/metadata.name": "handrail-lab-no-such"}}
+	spec := object{"failurePolicy": "Ignore", "validations": []object{{"expression": "true"}}, "paramKind": object{"apiVersion": "v1", "kind": "ConfigMap"},
+		"matchConstraints": object{"namespaceSelector": never, "resourceRules": []object{
+			{"apiGroups": list(""), "apiVersions": list("v1"), "resources": list("configmaps"), "operations": list("CREATE")}}}}
+	binding := object{"policyName": name, "validationActions": list("Audit"), "paramRef": object{"name": "none", "namespace": "default", "parameterNotFoundAction": "Allow"}}
+	for path, spec := range map[string]object{policies: spec, bound: binding} {
+		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": named(name), "spec": spec}, nil); err != nil && !hasCode(err, http.StatusConflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unhook takes the webhooks and policies of a namespace away: what served them may be
+// gone, and then they would hold up the clean-up.
 func (l *Lab) Unhook(ctx context.Context, ns string) error {
-	for _, at := range []string{webhooks, checks} {
+	for _, at := range []string{webhooks, checks, bound, policies} {
 		if err := l.client.do(ctx, http.MethodDelete, at+ofNamespace(ns), nil, nil); err != nil {
-			return fmt.Errorf("taking the webhooks of namespace %q away: %w", ns, err)
+			return fmt.Errorf("taking the webhooks and policies of namespace %q away: %w", ns, err)
 		}
 	}
 	return nil
@@ -127,7 +184,7 @@ func (l *Lab) depart(ctx context.Context, ns string) error {
 			errs = append(errs, err)
 		}
 	}
-	for _, path := range []string{webhooks, nodes, bindings, rbac + "/clusterroles"} {
+	for _, path := range []string{webhooks, checks, bound, policies, nodes, bindings, rbac + "/clusterroles"} {
 		if err := l.client.do(ctx, http.MethodDelete, path+ofNamespace(ns), nil, nil); err != nil {
 			errs = append(errs, err)
 		}

@@ -63,7 +63,8 @@ func (l *Lab) Writers(ctx context.Context) (string, error) {
 	return o.ensure(ctx, writersProgram())
 }
 
-// controllers are the servers that reconcile a cluster with Git. They make their users wait no longer for being
+// controllers are the servers that reconcile a cluster with Git, and helm, which shares most of its
+// packages with those of Flux. They make their users wait no longer for being
 // compiled without optimisation, and it takes half the time.
 func controllers() []Part {
 	const flux = "github.com/fluxcd/"
@@ -78,11 +79,12 @@ func controllers() []Part {
 			ldflags: "-s -w -X " + argo + "/common.version=3.2.1",
 			beside:  []beside{{argo, "manifests/crds/*-crd.yaml"}, {argo, "manifests/base/config/argocd-*.yaml"}}},
 		of("source-controller"), of("kustomize-controller"), of("helm-controller"),
+		{Name: "helm", Program: "helm", module: filepath.Join("lab", "flux"), target: "helm.sh/helm/v4/cmd/helm", ldflags: "-s -w", gcflags: plain},
 	}
 }
 
-// Controller returns the path of one of argocd, source-controller, kustomize-controller and helm-controller, building
-// it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
+// Controller returns the path of one of argocd, source-controller, kustomize-controller, helm-controller and helm,
+// building it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
 func (l *Lab) Controller(ctx context.Context, name string, progress func(Progress)) (string, error) {
 	all := controllers()
 	i := slices.IndexFunc(all, func(p Part) bool { return p.Name == name })
@@ -136,6 +138,7 @@ var work = map[string]time.Duration{
 	"argocd":               7 * time.Minute,
 	"source-controller":    8 * time.Minute,
 	"kustomize-controller": 70 * time.Second,
+	"helm":                 4 * time.Minute,
 }
 
 // Needs says of programs of the lab whether they are built, and how long it takes where they are

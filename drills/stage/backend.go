@@ -49,7 +49,7 @@ func (st *Stage) Keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Prepare(st.StoreDir(), store.Plan{Backend: st.Rec.Backend, Unit: st.Rec.Suffix, People: []string{NameRobot, NameOperator}, Source: source}); err != nil {
+	if err := store.Prepare(st.StoreDir(), store.Plan{Backend: st.Rec.Backend, Unit: st.Rec.Suffix, People: []string{NameRobot, NameOperator}, Trainee: NameOperator, Source: source}); err != nil {
 		return err
 	}
 	// What finds the programs of the lab, and nothing that leads a client elsewhere.

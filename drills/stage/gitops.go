@@ -17,7 +17,8 @@ import (
 
 // GitopsRecord is what a drill with a GitOps controller runs.
 type GitopsRecord struct {
-	Git string `json:"git,omitempty"` // URL of its Git server
+	Git  string `json:"git,omitempty"`  // URL of its Git server
+	Flux bool   `json:"flux,omitempty"` // else Argo CD
 }
 
 // GitDir holds the repositories of the drill.

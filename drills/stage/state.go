@@ -39,8 +39,15 @@ func (st *Stage) PutState(ctx context.Context, raw []byte) error {
 	if st.Rec.Backend == BackendLocal {
 		return os.WriteFile(filepath.Join(st.Rec.Dir, "terraform.tfstate"), raw, 0o600)
 	}
-	if !st.inCluster() { // as a person would: what a tool cannot read is not written there
-		return st.push(ctx, raw)
+	if !st.inCluster() {
+		if json.Valid(raw) { // as a person would
+			return st.push(ctx, raw)
+		}
+		p, err := st.place()
+		if err != nil {
+			return err
+		}
+		return p.Overwrite(ctx, raw)
 	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)

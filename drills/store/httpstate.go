@@ -59,7 +59,7 @@ func (h *stateServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	state, lock := filepath.Join(h.dir, "terraform.tfstate"), filepath.Join(h.dir, fileLock)
+	state, lock := filepath.Join(h.dir, fileState), filepath.Join(h.dir, fileLock)
 	held, err := os.ReadFile(lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.WriteHeader(http.StatusInternalServerError)

@@ -35,9 +35,10 @@ func Services(backend string) (names []string, ok bool) {
 // Plan is what one process of [Serve] is to do.
 type Plan struct {
 	Backend string   `json:"backend"`
-	Unit    string   `json:"unit"`   // name of the state on its server
-	People  []string `json:"people"` // identities
-	Source  string   `json:"source"` // clone that the lab is built from, "" for the one that is found
+	Unit    string   `json:"unit"`    // name of the state on its server
+	People  []string `json:"people"`  // identities
+	Trainee string   `json:"trainee"` // the one of them that handrail acts for
+	Source  string   `json:"source"`  // clone that the lab is built from, "" for the one that is found
 }
 
 // Place is where the state is. It holds the keys of the servers.
@@ -59,6 +60,7 @@ const (
 	fileLog   = "writes.jsonl"
 	fileAged  = "aged" // time at which the servers say that a lock was written
 	fileLock  = "lock.json"
+	fileState = "terraform.tfstate" // of the server of the http protocol
 )
 
 // Prepare makes the folder of a store.

@@ -12,6 +12,9 @@ import (
 // statement with arguments does stands in its execution.
 var statement = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \S+) \[([^\]]*)\] LOG:  (?:statement|execute [^:]*): (.*)$`)
 
+// asHandrail is the name under which handrail itself speaks to the database.
+const asHandrail = "handrail"
+
 // statements are those that changed a row.
 func (p *Place) statements() ([]Write, error) {
 	f, err := os.Open(p.Server["log"])
@@ -35,7 +38,11 @@ func (p *Place) statements() ([]Write, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Write{At: at.UTC(), Who: m[2], What: verb, Agent: m[2], Status: 200})
+		who := m[2]
+		if who == asHandrail {
+			who = p.Plan.Trainee
+		}
+		out = append(out, Write{At: at.UTC(), Who: who, What: verb, Agent: m[2], Status: 200})
 	}
 	return out, in.Err()
 }

@@ -63,3 +63,20 @@ func (c *Client) Listable(namespaced bool) (all []Resource, trouble string) {
 func servedAs(gv schema.GroupVersion, r metav1.APIResource) Resource {
 	return Resource{Group: gv.Group, Version: gv.Version, Plural: r.Name, Kind: r.Kind, Namespaced: r.Namespaced}
 }
+
+// Versions are those in which the server serves a resource, nil where it could not tell
+// of every group.
+func (c *Client) Versions(group, plural string) []string {
+	_, lists, err := c.disco.ServerGroupsAndResources()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, l := range lists {
+		gv, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err == nil && gv.Group == group && slices.ContainsFunc(l.APIResources, func(r metav1.APIResource) bool { return r.Name == plural }) {
+			out = append(out, gv.Version)
+		}
+	}
+	return out
+}

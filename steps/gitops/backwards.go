@@ -11,6 +11,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/kube/act"
 )
 
 const (
@@ -144,11 +145,15 @@ func shown(v any) string {
 	if v == nil {
 		return "none"
 	}
-	raw, err := json.Marshal(v)
+	return steps.Clip(shownWhole(v), 120)
+}
+
+func shownWhole(v any) string {
+	raw, err := act.Compact(v)
 	if err != nil {
 		return "unreadable"
 	}
-	return steps.Clip(string(raw), 120)
+	return string(raw)
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,7 +21,16 @@ import (
 	"handrail/drills/lab/gitops"
 	"handrail/steps"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/render"
 )
+
+// TestMain lets this binary render, as handrail does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == render.Word {
+		os.Exit(render.Child(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
 
 // side is one controller under the contract: the same incident on Argo CD and on Flux.
 type side struct {
@@ -27,6 +38,7 @@ type side struct {
 	lab     *lab.Lab
 	env     steps.Env
 	control *gitops.Controllers
+	git     *gitops.Git
 	repo    *gitops.Repository
 	target  string // namespace that is deployed into
 	kind    steps.Params
@@ -86,6 +98,7 @@ func TestContract(t *testing.T) {
 func (s *side) prepare(git *gitops.Git, home string) {
 	s.Helper()
 	var err error
+	s.git = git
 	if s.repo, err = git.Repository(s.Context(), home); err != nil {
 		s.Fatal(err)
 	}
@@ -95,7 +108,11 @@ func (s *side) prepare(git *gitops.Git, home string) {
 	}
 	s.Cleanup(func() { _ = s.lab.DeleteNamespace(context.WithoutCancel(s.Context()), ns.Name) })
 	s.target = ns.Name
-	s.env = steps.Env{Kubeconfig: s.lab.Kubeconfig(), Home: s.TempDir(), Now: time.Now, Version: "test"}
+	self, err := os.Executable()
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.env = steps.Env{Self: self, Kubeconfig: s.lab.Kubeconfig(), Home: s.TempDir(), Now: time.Now, Version: "test"}
 	s.kind = steps.Params{"resource": steps.StringOf("kustomizations.kustomize.toolkit.fluxcd.io"), "name": steps.StringOf("shop"), "namespace": steps.StringOf(home)}
 	if s.argo {
 		s.kind["resource"] = steps.StringOf("applications.argoproj.io")
@@ -318,6 +335,36 @@ func (s *side) sync(more steps.Params) steps.Outcome {
 	return o
 }
 
+// threeWays reads the application with what Git has, and without a clone of it.
+func (s *side) threeWays(first string) {
+	s.Helper()
+	with := steps.Params{"clone": steps.PathOf(s.repo.Clone())}
+	line := "configmap/" + s.target + `/settings data.colour: wanted "green", applied "green", live "red"`
+	obs := s.probe("gitops/desired", s.with(with))
+	s.want(obs, map[string]string{"rendered": "true", "unrendered": "", "revision": first, "objects": "1", "moved": "live"})
+	for fact, want := range map[string]string{"live_moved": line, "git_moved": "", "unclear": "", "missing": "", "surplus": ""} {
+		if v := obs.Facts[fact]; !v.Known() || strings.Join(v.Strings(), "; ") != want {
+			s.Errorf("%s is %s, want %q", fact, shownValue(v), want)
+		}
+	}
+	if f := obs.Facts; f["wanted"].Text() != f["recorded"].Text() || f["wanted"].Text() == f["actual"].Text() {
+		s.Errorf("wanted %s, recorded %s, actual %s", shownValue(f["wanted"]), shownValue(f["recorded"]), shownValue(f["actual"]))
+	}
+	// Argo CD keeps what it applied on the object, Flux nowhere.
+	obs = s.probe("gitops/desired", s.with(nil))
+	s.want(obs, map[string]string{"rendered": "false", "moved": "unknown", "git_moved": "unknown"})
+	if v := obs.Facts["live_moved"]; s.argo != v.Known() || s.argo && !slices.Equal(v.Strings(), []string{line}) {
+		s.Errorf("without a clone live_moved is %s", shownValue(v))
+	}
+	other, err := s.git.Repository(s.Context(), "other-"+s.control.Namespace)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if obs := s.probe("gitops/desired", s.with(steps.Params{"clone": steps.PathOf(other.Clone())})); obs.Facts["rendered"].Text() != "false" || !strings.Contains(obs.Facts["unrendered"].Text(), "does not have the object") {
+		s.Errorf("a clone without the commit: %s", shownValue(obs.Facts["unrendered"]))
+	}
+}
+
 // walk is the contract.
 func (s *side) walk() {
 	const kustomize = "resources: [settings.yaml]\n"
@@ -354,6 +401,9 @@ func (s *side) walk() {
 		s.Errorf("the ledger does not hold it: %s", raw)
 	}
 
+	// Git, what was applied and what is live: the live side moved.
+	s.threeWays(first)
+
 	// From the object up.
 	trace := s.probe("gitops/trace", steps.Params{"resource": steps.StringOf("configmaps"), "name": steps.StringOf("settings"), "namespace": steps.StringOf(s.target)})
 	s.want(trace, map[string]string{"managed": "true", "name": "shop", "namespace": s.control.Namespace, "applied": first})
@@ -379,6 +429,10 @@ func (s *side) walk() {
 		s.seen()
 		s.refused(s.preview(other("prune", steps.BoolOf(false))), "cannot be asked to leave that once")
 	}
+	give["clone"] = steps.PathOf(s.repo.Clone())
+	if p := s.preview(other("prune", steps.BoolOf(false))); len(p.Unmet) > 0 {
+		s.Errorf("Git was rendered, nothing would be deleted, and it refuses: %v", p.Unmet)
+	}
 
 	// What it does. A resumed Kustomization reconciles by itself, and takes the edit back.
 	if s.argo {
@@ -390,8 +444,11 @@ func (s *side) walk() {
 		for _, kv := range p.Shown {
 			shown = append(shown, kv.Key+": "+kv.Value)
 		}
-		if !strings.Contains(strings.Join(shown, "\n"), `data.colour "red", was applied as "green"`) {
-			s.Errorf("the preview does not say what is taken back:\n%s", strings.Join(shown, "\n"))
+		if text := strings.Join(shown, "\n"); !strings.Contains(text, `/settings: data.colour "red" -> "green" (changed live)`) || !strings.Contains(p.Effect, "it changes 1 fields, 1 of which were changed live") {
+			s.Errorf("the preview does not say what is taken back: %s\n%s", p.Effect, text)
+		}
+		if p := s.preview(other("clone", steps.PathOf(""))); !slices.ContainsFunc(p.Shown, func(kv steps.KV) bool { return strings.Contains(kv.Value, `data.colour "red", was applied as "green"`) }) {
+			s.Errorf("without a clone the preview does not say what is taken back: %v", p.Shown)
 		}
 	}
 	o := s.sync(give)
@@ -406,6 +463,9 @@ func (s *side) walk() {
 	bad := s.commit("app/kustomization.yaml", kustomize, "app/settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {colour: {not: text}}\n")
 	if s.argo {
 		s.until("compared with the new commit", func(f map[string]steps.Value) bool { return textOf(f, "source_revision") == bad })
+		// Rehearsed, the refusal comes before the sync, and the object with it.
+		s.refused(s.preview(other("revision", steps.IdentOf(bad))), "/settings as Git has it, so the sync would stop there")
+		delete(give, "clone")
 		if o := s.sync(other("revision", steps.IdentOf(bad))); o.Result != steps.Failed {
 			s.Errorf("%s: %s", o.Result, o.Response)
 		}

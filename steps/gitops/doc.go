@@ -3,11 +3,13 @@
 // server, so that a dead controller or an expired login does not blind them.
 //
 //	gitops/app         one application: sync, health, the last operation, what fails
+//	gitops/desired     what Git has, was applied and is live, object by object
 //	gitops/suspended   everything that is suspended, since when and by whom
 //	gitops/trace       from an object up to its application, source, revision and path
 //	gitops/sync        gate: one revision applied, watched to its end
 //	gitops/terminate   gate: an operation of Argo CD ended
 //
-// steps/gitops/app is the model that they share. Who would undo a change or a pause is told
+// steps/gitops/app is the model that they share; steps/gitops/render makes the manifests of
+// a commit in a process of its own. Who would undo a change or a pause is told
 // by steps/kube/owner.
 package gitops

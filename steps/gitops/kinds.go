@@ -18,6 +18,13 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return appProbe{e} },
 		},
 		{
+			Name: "gitops/desired", Class: steps.Probe, Params: desiredParams(), Facts: desiredFacts(),
+			Doc:     "Holds each object of an application as Git has it, rendered here from a local clone, against what was applied last and what is live, and says which side moved. Where it cannot be rendered here it says so, and takes what its controller applied last. Values of Secrets are tokens.",
+			Touches: []string{"reads Git objects of the clone, of which nothing runs", "renders them in a process of its own, without network and files", "gets the application, its source and each object of it"},
+			Rights:  traceRights,
+			Reads:   func(e steps.Env) steps.Prober { return desiredProbe{e} },
+		},
+		{
 			Name: "gitops/suspended", Class: steps.Probe, Params: suspendedParams(), Facts: suspendedFacts(),
 			Doc:     "Finds every application, Kustomization, HelmRelease and source that its controller leaves alone, with since when, by whom and how many revisions wait.",
 			Touches: []string{"lists applications of Argo CD", "lists Kustomizations, HelmReleases and sources of Flux"},

@@ -16,6 +16,7 @@ type source struct {
 	revision  string // newest that it holds, "" for none
 	suspended *app.Suspension
 	fails     string // the controller's words, "" where it can be had
+	changes   []string
 	unread    string // why the source object could not be read, "" where it was
 }
 
@@ -62,7 +63,7 @@ func sourceOf(ctx context.Context, c *cluster.Client, a app.App) source {
 		s.unread = err.Error()
 		return s
 	}
-	s.url, s.revision, s.suspended, s.fails = held.URL, held.Revision, held.Suspension, held.Fails
+	s.url, s.revision, s.suspended, s.fails, s.changes = held.URL, held.Revision, held.Suspension, held.Fails, held.Changes
 	if kind == "HelmRepository" {
 		// Its revision is that of an index, which no release can be held against.
 		s.revision = ""

@@ -37,6 +37,7 @@ func syncParams() []steps.Field {
 		steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the application as it was read"},
 		steps.Field{Name: "revision", Type: steps.Ident, Required: true, Doc: "commit, digest or version to sync to: the whole of it, never a branch"},
 		steps.Field{Name: "prune", Type: steps.Bool, Default: "false", Doc: "whether what is no longer wanted may be deleted"},
+		steps.Field{Name: "clone", Type: steps.Path, Doc: "a local clone of its repository that has the commit: what the sync changes is then rendered, and rehearsed object by object"},
 		steps.Field{Name: "wait", Type: steps.Duration, Default: "10m", Doc: "how long the operation is watched for its end"},
 	)
 }
@@ -69,10 +70,16 @@ func planSync(ctx context.Context, p change.Plan) error {
 		return err
 	}
 	idle(p, a)
-	if a.Controller == app.Flux {
-		return planReconcile(p, a, revision)
+	ch, err := changesOf(ctx, p, a, revision)
+	if err != nil {
+		return err
 	}
-	return planOperation(ctx, p, a, revision)
+	if a.Controller == app.Flux {
+		planReconcile(p, a, revision, ch)
+		return nil
+	}
+	planOperation(ctx, p, a, revision, ch)
+	return nil
 }
 
 // compared: the revision is a whole one, and the one that the controller looked at last.
@@ -110,7 +117,7 @@ func idle(p change.Plan, a app.App) {
 }
 
 // planOperation asks Argo CD for one sync, to one revision.
-func planOperation(ctx context.Context, p change.Plan, a app.App, revision string) error {
+func planOperation(ctx context.Context, p change.Plan, a app.App, revision string, ch changes) {
 	prune := p.Params().Bool("prune")
 	var differing, pruned []string
 	for _, r := range a.Differing() {
@@ -122,7 +129,10 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 	}
 	p.Hold(keyDiffers, listed(differing))
 	p.Hold(keyPruned, listed(pruned))
-	back := backwards(ctx, p.Client(), a.Differing())
+	var back []steps.KV
+	if !ch.rendered {
+		back = backwards(ctx, p.Client(), a.Differing())
+	}
 	for _, line := range back {
 		p.Show(line.Key, "%s", line.Value)
 	}
@@ -133,6 +143,7 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 	if len(back) == 1 {
 		effect += " Now live: " + steps.Clip(back[0].Value, 200) + "."
 	}
+	effect += ch.effect()
 	switch {
 	case prune && len(pruned) > 0:
 		effect += fmt.Sprintf(" %d that are no longer wanted are deleted.", len(pruned))
@@ -144,14 +155,21 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 			"initiatedBy": map[string]any{"username": initiator},
 			"sync":        map[string]any{"revision": revision, "prune": prune, "syncStrategy": map[string]any{"hook": map[string]any{}}},
 		}})
-	return nil
 }
 
 // planReconcile asks Flux to apply what its source holds. It cannot be told to prune or
 // not for one time.
-func planReconcile(p change.Plan, a app.App, revision string) error {
+func planReconcile(p change.Plan, a app.App, revision string, ch changes) {
+	if ch.rendered {
+		p.Hold(keyPruned, listed(ch.pruned))
+	}
 	if a.Prune && a.Kind == "Kustomization" && !p.Params().Bool("prune") {
-		p.Unmet("look at its inventory, and say prune: true where it may delete", "%s deletes what is no longer in its source, and cannot be asked to leave that once.", a)
+		switch {
+		case !ch.rendered:
+			p.Unmet("look at its inventory, and say prune: true where it may delete, or name a clone of its repository", "%s deletes what is no longer in its source, and cannot be asked to leave that once.", a)
+		case len(ch.pruned) > 0:
+			p.Unmet("bring them back to Git, or say prune: true where they may go", "%s would delete what is no longer in Git, and cannot be asked to leave that once: %s.", a, steps.Clip(listed(ch.pruned), 600))
+		}
 	}
 	notes := p.Object().GetAnnotations()
 	op := patch.Op{Op: patch.Add, Path: patch.Join([]string{"metadata", "annotations"}), Value: map[string]any{requestedAt: act.AtAct}}
@@ -159,11 +177,14 @@ func planReconcile(p change.Plan, a app.App, revision string) error {
 		op = patch.Op{Op: patch.Add, Path: patch.Join([]string{"metadata", "annotations", requestedAt}), Value: act.AtAct}
 	}
 	effect := fmt.Sprintf("let Flux apply %s to %s now: each of its %d objects is written over by what the source has.", shortRevision(revision), a, len(a.Resources))
-	if a.Prune {
+	switch {
+	case a.Prune && !ch.rendered:
 		effect += " What is no longer in the source is deleted."
+	case a.Prune && len(ch.pruned) > 0:
+		effect += fmt.Sprintf(" %d that are no longer in it are deleted.", len(ch.pruned))
 	}
+	effect += ch.effect()
 	p.Change(effect, "Reconcile the revision before ("+report.OrNothing(shortRevision(a.Applied))+") from Git. What was changed by hand and stands nowhere else is lost.", op)
-	return nil
 }
 
 // listed is a list as it is held to, in order and whole.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,13 @@ func changeIn(resource, name, uid string, more ...string) steps.Params {
 	in := steps.Params{"resource": steps.StringOf(resource), "name": steps.StringOf(name), "uid": steps.IdentOf(uid)}
 	for i := 0; i < len(more); i += 2 {
 		in[more[i]] = steps.StringOf(more[i+1])
+		if more[i] == "days" {
+			n, err := strconv.ParseInt(more[i+1], 10, 64)
+			if err != nil {
+				panic(err)
+			}
+			in[more[i]] = steps.IntOf(n)
+		}
 		if more[i] == "widens" || more[i] == "removes" {
 			in[more[i]] = steps.StringsOf([]string{more[i+1]})
 		}

@@ -70,10 +70,19 @@ func preys() []prey {
 	bound := func(_ *stage, name, uid string) steps.Params {
 		return changeIn("validatingadmissionpolicybinding", name, uid)
 	}
+	policed := func(name string) map[string]any {
+		return fields{"metadata": fields{"name": name}, "spec": fields{"validations": []any{fields{"expression": "false"}},
+			"matchConstraints": fields{"resourceRules": []any{fields{"operations": []string{"CREATE"}, "apiGroups": []string{"nobody.example"}, "apiVersions": []string{"v1"}, "resources": []string{"things"}}}}}}
+	}
+	inAMonth := time.Now().AddDate(0, 0, 30).UTC().Format(time.DateOnly)
+	excepted := func(_ *stage, name, uid string) steps.Params {
+		return changeIn("validatingadmissionpolicy", name, uid, "object_resource", "configmap", "object", "settings", "object_namespace", "shop", "days", "30")
+	}
 	return append(out,
 		prey{kind: "kube/delete-policy", wide: true, did: gone, quarry: quarry{admission, "validatingadmissionpolicybindings", binding, bound}},
 		prey{kind: "kube/delete-webhook", wide: true, did: gone, quarry: quarry{admission, hooks, body, in()}},
 		prey{kind: "kube/narrow-webhook", wide: true, did: at("/webhooks/0/failurePolicy", "Ignore"), quarry: quarry{admission, hooks, body, in("webhook", "first.policy.example", "to", "ignore")}},
+		prey{kind: "kube/except-policy", wide: true, did: at("/spec/matchConditions/0/name", "except-settings-until-"+inAMonth), quarry: quarry{admission, "validatingadmissionpolicies", policed, excepted}},
 		prey{kind: "kube/create", did: func(o fields) bool { return o != nil }, quarry: quarry{group: "", resource: "configmaps"}})
 }
 

@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"handrail/steps"
+	"handrail/steps/kube/admit"
 	"handrail/steps/kube/alike"
 	"handrail/steps/kube/blame"
 	"handrail/steps/kube/catch"
 	"handrail/steps/kube/change"
 	"handrail/steps/kube/contexts"
 	"handrail/steps/kube/course"
+	"handrail/steps/kube/helm"
 	"handrail/steps/kube/object"
 	"handrail/steps/kube/order"
 	"handrail/steps/kube/owner"
@@ -25,9 +27,9 @@ import (
 func Kinds() []steps.Kind {
 	return contexts.Anywhere(permit.Declare(slices.Concat(
 		[]steps.Kind{contexts.Kind(), order.Step()},
-		object.Kinds(), course.Kinds(), owner.Kinds(), alike.Kinds(),
+		object.Kinds(), course.Kinds(), owner.Kinds(), alike.Kinds(), helm.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
-		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(),
+		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(), admit.Kinds(),
 		change.Kinds(),
 	)))
 }

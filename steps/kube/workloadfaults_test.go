@@ -23,6 +23,8 @@ func TestWorkloadFaults(t *testing.T) {
 	of := func(resource, name string, more ...string) steps.Params {
 		return what(append([]string{"resource", resource, "name", name, "namespace", w.ns}, more...)...)
 	}
+	w.revision("shop", 1, "deployed")
+	w.revision("shop", 2, "pending-upgrade")
 	space := what("namespace", w.ns)
 	// The bytes of a log are anything, and it says nothing of its length.
 	log := map[string][]string{"/log": {"half of it", "an empty thing", "another thing", "no JSON", "nothing at all", "null"}}
@@ -36,10 +38,14 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "logs", kind: "kube/logs", in: of("deployment", "shop"), excused: log},
 		{name: "events", kind: "kube/events", in: of("job", "migrate")},
 		{name: "quota", kind: "kube/quota", in: space},
+		{name: "release", kind: "kube/helm-release", in: what("namespace", w.ns, "release", "shop")},
 		{name: "claims", kind: "kube/claims", in: space},
 		{name: "endpoints", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "web")},
 		{name: "endpoints without Pods", kind: "kube/endpoints", in: what("namespace", w.ns, "service", "idle")},
 		{name: "webhook", kind: "kube/webhook", in: what("webhook", hook)},
+		{name: "admission", kind: "kube/admission", in: of("cm", "settings", "operation", "update")},
+		{name: "admission of a webhook", kind: "kube/admission", in: what("webhook", hook)},
+		{name: "dry run", kind: "kube/dry-run", in: of("cm", "settings", "operation", "update", "peer", "settings")},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
 		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web idle")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},

@@ -30,7 +30,8 @@ var contract = []struct {
 
 // TestGateContract holds every backend, on a real server, to one contract: the exact plan that was approved is
 // applied, once, and over a state that moved under it nothing is written; what was recorded before comes back by a
-// restore of a named version, or of a copy where none are kept, and not over the write of another; the lock of a run
+// restore of a named version, or of a copy where none are kept, and not over the write of another; what no program can
+// read is replaced by a copy, and nothing else is; the lock of a run
 // that is gone is released by its own id, and not one that another run took since.
 func TestGateContract(t *testing.T) {
 	t.Parallel()
@@ -42,6 +43,7 @@ func TestGateContract(t *testing.T) {
 			r.w.run("apply", "-auto-approve", "-input=false")
 			was, now := r.applied(t)
 			r.restored(t, was, now)
+			r.mended(t)
 			r.released(t)
 		})
 	}

@@ -36,6 +36,10 @@ type lockRig struct {
 	// nil where only a run can hold one.
 	put   func(info []byte, id string)
 	clear func() // takes whatever lock there is away
+	// tear puts bytes where the state is, past the backend, as an accident would.
+	tear func(raw []byte)
+	// hold takes the lock as a run elsewhere does, where the server holds a write to it.
+	hold func() (letGo func())
 	// extra are states that only this backend knows.
 	extra []lockState
 	deny  []string // environment in which nothing may be read
@@ -106,6 +110,10 @@ func s3Rig(t *testing.T, name, more string, file, table bool) *lockRig {
 		_, err := a.table.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("locks"), Key: at})
 		ok(t, err)
 	}
+	r.tear = func(raw []byte) {
+		_, err := a.bucket.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(raw)})
+		ok(t, err)
+	}
 	r.put = func(info []byte, _ string) {
 		if file {
 			putFile(info)
@@ -157,6 +165,9 @@ func gcsRig(t *testing.T) *lockRig {
 		send(t, http.MethodPost, gate.URL+"/upload/storage/v1/b/team/o?uploadType=media&name="+url.QueryEscape(gate.unit+"/default.tflock"), info)
 	}
 	r.clear = func() { send(t, http.MethodDelete, at, nil) }
+	r.tear = func(raw []byte) {
+		send(t, http.MethodPost, gate.URL+"/upload/storage/v1/b/team/o?uploadType=media&name="+url.QueryEscape(gate.unit+"/default.tfstate"), raw)
+	}
 	r.deny = []string{"STORAGE_EMULATOR_HOST=127.0.0.1:1"}
 	r.proof = func() string {
 		gate.onlyReads(t)
@@ -195,6 +206,11 @@ func azureRig(t *testing.T) *lockRig {
 		ok(t, err)
 		meta(nil, nil)
 	}
+	r.tear = func(raw []byte) {
+		_, err := a.box.NewBlockBlobClient(a.unit).UploadBuffer(t.Context(), raw, nil)
+		ok(t, err)
+	}
+	r.hold = func() func() { r.put(r.info(backend.LockInfo{}, 0), rigID); return r.clear }
 	r.deny = []string{"ARM_ACCESS_KEY=d3Jvbmcga2V5"}
 	r.proof = func() string {
 		a.onlyReads(t)
@@ -222,6 +238,8 @@ func consulRig(t *testing.T) *lockRig {
 			send(t, http.MethodPut, kv+"/.lockinfo", bytes.ReplaceAll(info, []byte(rigID), []byte(id)))
 		}
 	}
+	r.tear = func(raw []byte) { send(t, http.MethodPut, kv, raw) }
+	r.hold = func() func() { hold(r.info(backend.LockInfo{}, 0), ""); return r.clear }
 	// A killed run keeps its lock for the time to live of its session.
 	r.put = func(info []byte, _ string) { hold(info, "") }
 	r.clear = func() {
@@ -258,6 +276,7 @@ func consulRig(t *testing.T) *lockRig {
 func kubernetesRig(t *testing.T) *lockRig {
 	w := newWorld(t, "kubernetes", quick)
 	r := &lockRig{name: "kubernetes", backend: "kubernetes", w: w, block: fmt.Sprintf("secret_suffix = %q\nnamespace = %q", w.suffix(), w.ns.Name)}
+	r.tear = func(raw []byte) { w.overwrite(r.backend, packed(t, raw)) }
 	r.put = func(info []byte, id string) {
 		w.editLease(func(o map[string]any) {
 			o["spec"] = map[string]any{"holderIdentity": id}
@@ -330,6 +349,11 @@ func pgRig(t *testing.T) *lockRig {
 		{"somebody makes a workspace with an old version", hold("SELECT pg_advisory_lock(-1)")},
 	}
 	r.clear = func() { r.gone(t, db) }
+	r.tear = func(raw []byte) {
+		_, err := db.ExecContext(t.Context(), "UPDATE "+schema+".states SET data = $1 WHERE name = 'default'", string(raw))
+		ok(t, err)
+	}
+	r.hold = func() func() { return r.extra[0].make() }
 	r.deny = []string{"PGPASSWORD=wrong"}
 	r.proof = func() string {
 		onlyReadsOfPG(t, dir)
@@ -379,6 +403,8 @@ func httpRig(t *testing.T) *lockRig {
 	r := &lockRig{name: "http", backend: "http", block: block}
 	r.w = newBackend(t, "http", block, quick, "TF_HTTP_USERNAME=bot", "TF_HTTP_PASSWORD=http-password")
 	r.clear = func() { s.mu.Lock(); s.held = nil; s.mu.Unlock() }
+	r.tear = func(raw []byte) { s.mu.Lock(); s.state = raw; s.mu.Unlock() }
+	r.hold = func() func() { return s.hold(anotherRun) }
 	r.deny = []string{"TF_HTTP_PASSWORD=expired"}
 	r.proof = func() string {
 		s.onlyReads(t)
@@ -402,6 +428,7 @@ func localRig(t *testing.T) *lockRig {
 		}
 	}
 	r.clear = func() { _ = os.Remove(info) }
+	r.tear = func(raw []byte) { r.w.overwrite(r.backend, raw) }
 	r.extra = []lockState{
 		{"an info file of another machine lies there, and nobody holds the lock", leave(r.info(backend.LockInfo{Who: "ci@runner-7"}, time.Hour))},
 		{"a torn info file lies there, and nobody holds the lock", leave([]byte(`{"ID":"1111`))},

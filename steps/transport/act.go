@@ -25,7 +25,7 @@ func Sum(body []byte) string {
 // Act returns a transport that sends the allowed requests, each once, and
 // nothing else: not even reads, which belong to Probe.
 func Act(next http.RoundTripper, server string, allowed []Request, opts ...Option) http.RoundTripper {
-	return newGuard(next, server, opts, once(allowed, func(path string) string {
+	return newGuard(next, server, opts, once(allowed, maxBody, func(path string) string {
 		_, why := parsePath(path)
 		return why
 	}))
@@ -34,11 +34,11 @@ func Act(next http.RoundTripper, server string, allowed []Request, opts ...Optio
 // Store is Act for the servers that hold states as objects, whose keys may hold
 // any character. server "" binds it to the server of its first request.
 func Store(next http.RoundTripper, server string, allowed []Request, opts ...Option) http.RoundTripper {
-	return newReader(next, server, opts, once(allowed, func(string) string { return "" }))
+	return newReader(next, server, opts, once(allowed, maxStateBody, func(string) string { return "" }))
 }
 
 // once lets each request through as often as it stands in allowed.
-func once(allowed []Request, check func(path string) (why string)) func(*http.Request, string) string {
+func once(allowed []Request, most int64, check func(path string) (why string)) func(*http.Request, string) string {
 	var mu sync.Mutex
 	left := make(map[Request]int, len(allowed))
 	for _, r := range allowed {
@@ -48,7 +48,7 @@ func once(allowed []Request, check func(path string) (why string)) func(*http.Re
 		if why := check(path); why != "" {
 			return why
 		}
-		body, err := takeBody(req)
+		body, err := takeBody(req, most)
 		if err != nil {
 			return err.Error()
 		}

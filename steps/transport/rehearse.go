@@ -10,10 +10,13 @@ import (
 	"strings"
 )
 
-// maxBody bounds a body that is read to be judged.
-const maxBody = 8 << 20
+// What a body that is read to be judged may come to: one object of a cluster, and one state.
+const (
+	maxBody      = 8 << 20
+	maxStateBody = 128 << 20
+)
 
-// Rehearse returns a transport for previews: it reads as Probe does, and writes
+// Rehearse returns a transport for previews and rehearsing probes: it reads as Probe does, and writes
 // with exactly dryRun=All in the query, which the server does not store.
 // Admission webhooks run, so it is no read.
 func Rehearse(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {
@@ -51,7 +54,7 @@ func allowDryRun(req *http.Request, t target, why string) string {
 // dryDelete judges the body of a DELETE: where there is one, the API server
 // takes the options from it and ignores the query.
 func dryDelete(req *http.Request) string {
-	body, err := takeBody(req)
+	body, err := takeBody(req, maxBody)
 	if err != nil {
 		return err.Error()
 	}
@@ -107,17 +110,17 @@ func countKey(body []byte, key string) int {
 }
 
 // takeBody reads the body of req and puts the bytes that were judged back.
-func takeBody(req *http.Request) ([]byte, error) {
+func takeBody(req *http.Request, most int64) ([]byte, error) {
 	if !hasBody(req) {
 		return nil, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(req.Body, most+1))
 	_ = req.Body.Close()
 	if err != nil {
 		return nil, fmt.Errorf("reading its body: %w", err)
 	}
-	if len(body) > maxBody {
-		return nil, fmt.Errorf("its body is over %d bytes", maxBody)
+	if int64(len(body)) > most {
+		return nil, fmt.Errorf("its body is over %d bytes", most)
 	}
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -2,7 +2,7 @@
 // server, each from one constructor (docs/decisions.md, Transports):
 //
 //   - [Probe] reads, and asks the five reviews that store nothing;
-//   - [Rehearse] may besides write with dryRun=All, inside a preview;
+//   - [Rehearse] may besides write with dryRun=All, inside a preview or a rehearsing probe;
 //   - [Act] lets through the requests that were shown to a person, each once;
 //
 // and the ways in which it reads from the servers of state backends and from

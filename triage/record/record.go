@@ -28,7 +28,7 @@ type KV struct {
 type Class string
 
 // The classes of kinds. Probe reads through a transport that refuses writes. Heavy
-// is a probe that runs a program: it never starts by itself. The others are gates.
+// is a probe that runs a program or rehearses a request: it never starts by itself. The others are gates.
 const (
 	Probe   Class = "probe"
 	Heavy   Class = "heavy"

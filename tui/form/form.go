@@ -30,51 +30,11 @@ type Form struct {
 	unseen bool                                                  // and whether there are lines below that were not in sight yet
 	Over   bool                                                  // it is a note, over whatever else is in front
 	Under  *Form                                                 // the sheet that it lies over
-}
-
-// Part is a heading with what stands below it.
-type Part struct {
-	Head  ink.Text
-	Lines []ink.Text
-}
-
-// Field is one line of a form: free text, or one of choices.
-type Field struct {
-	name     string
-	label    ink.Text
-	hint     ink.Text
-	required bool
-	Choices  []Choice
-	Pick     int
-	Edit     Editor
-	Check    func(s string) ink.Text // "" when s is fine
-	About    ink.Text                // what the line is about, drawn above it, "" for nothing
-	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
-	Stands   string                  // what stands in the line for that text
-	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
-}
-
-// Choice is one of the values of a field, and what it means.
-type Choice struct {
-	Value string
-	Help  ink.Text
+	Came   bool                                                  // it came by itself, and takes no enter before it could be seen
 }
 
 // leastHelp is the room that the help of a choice needs beside it.
 const leastHelp = 20
-
-// Hint says more in the hint of a line.
-func (f *Field) Hint(more ink.Text) { f.hint += more }
-
-func (f *Field) value() string {
-	if f.Choices != nil {
-		if f.Pick < 0 {
-			return ""
-		}
-		return f.Choices[f.Pick].Value
-	}
-	return strings.TrimSpace(f.Edit.Value())
-}
 
 // Press handles a key. Over is true when the form is done or dismissed.
 func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
@@ -88,6 +48,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	case "pgdown", "pgup":
 		f.turn(s == "pgdown")
 	case "enter":
+		if f.rowed() {
+			return f.enterRow()
+		}
 		if f.unseen {
 			f.turn(true)
 			return nil, false
@@ -104,7 +67,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	default:
 		f.wrong = ""
 		if cur.Choices == nil {
-			cur.Edit.Key(msg)
+			if cur.Edit.Key(msg); f.rowed() {
+				f.from = 0 // the line is in sight while it is typed
+			}
 			return nil, false
 		}
 		n := len(cur.Choices)
@@ -151,20 +116,6 @@ func (f *Form) pressRead(key string) (cmd tea.Cmd, over bool) {
 	return nil, false
 }
 
-// Refuse says why what the form sent was not taken. All that was typed stays.
-func (f *Form) Refuse(why ink.Text) { f.wrong = why }
-
-// RefuseAt is Refuse with the cursor on the line that is wrong.
-func (f *Form) RefuseAt(name string, why ink.Text) {
-	f.AtLine(name)
-	f.Refuse(why)
-}
-
-// AtLine puts the cursor on a line.
-func (f *Form) AtLine(name string) {
-	f.at = max(0, slices.IndexFunc(f.Fields, func(fl Field) bool { return fl.name == name }))
-}
-
 // AtFirstEmpty puts the cursor on the first line of text that holds nothing, where there
 // is one.
 func (f *Form) AtFirstEmpty() {
@@ -185,7 +136,12 @@ func (f *Form) move(by int) {
 }
 
 // line goes to another field, past what a choice has left.
-func (f *Form) line(by int) { f.at = min(max(f.at+by, 0), len(f.Fields)-1) }
+func (f *Form) line(by int) {
+	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
+	if f.rowed() {
+		f.from, f.wrong = 0, ""
+	}
+}
 
 func (f *Form) enter() (tea.Cmd, bool) {
 	if bad := f.Fields[f.at].complaint(); bad != "" {
@@ -213,19 +169,6 @@ func (f *Form) enter() (tea.Cmd, bool) {
 	return f.Submit(v), true
 }
 
-func (f *Field) complaint() ink.Text {
-	v := f.value()
-	switch {
-	case v == "" && f.required && f.Choices != nil:
-		return "Choose one: ↑ ↓ or its number."
-	case v == "" && f.required:
-		return ink.Say("%s is required.", f.label)
-	case v != "" && f.Check != nil:
-		return f.Check(v)
-	}
-	return ""
-}
-
 // Paste puts the clipboard into the field in front, where that takes text.
 func (f *Form) Paste(s string) {
 	if len(f.Fields) == 0 {
@@ -248,6 +191,15 @@ func (f *Form) Paste(s string) {
 	}
 }
 
+// Most is how many lines the form may have on a screen of h below its header: a form of
+// questions needs all of it, and another leaves room for what it is about.
+func (f *Form) Most(h int) int {
+	if f.rowed() {
+		return max(9, h)
+	}
+	return max(9, h-4)
+}
+
 // Draw returns the sheet in h lines at most, and where the cursor is on it.
 func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Position) {
 	p := ink.Page{W: w - 2, Theme: th}
@@ -262,6 +214,9 @@ func (f *Form) Draw(th *ink.Theme, w, h int) (rows []ink.Drawn, cur *tea.Positio
 	}
 	if len(f.Fields) == 0 {
 		return f.drawRead(th, &p, w, h), nil
+	}
+	if f.rowed() {
+		return f.drawRows(th, &p, w, h)
 	}
 	p.Gap()
 	above := len(p.Rows)
@@ -334,11 +289,6 @@ func (f *Form) turned(p *ink.Page, above, room int) (keys []ink.Hint, readOn ink
 	return []ink.Hint{{Key: "pgup pgdn", Does: "page"}}, ink.Say("read on, %d of %d lines seen", to, last)
 }
 
-func (f *Form) head(th *ink.Theme, w int) ink.Drawn {
-	head := th.Accent.On("── ") + th.Title.On(f.Title) + " "
-	return head + th.Accent.On(ink.Line("─", w-ink.Cells(head)))
-}
-
 func (f *Form) drawRead(th *ink.Theme, p *ink.Page, w, h int) []ink.Drawn {
 	all := len(p.Rows)
 	rows := []ink.Drawn{f.head(th, w)}
@@ -362,79 +312,4 @@ func (f *Form) drawRead(th *ink.Theme, p *ink.Page, w, h int) []ink.Drawn {
 		keys = append(keys, ink.Hint{Key: "↑ ↓", Does: "scroll"})
 	}
 	return append(rows, "", " "+th.Footer(w-2, keys))
-}
-
-// draw draws the field, and says where the cursor is in it and in which row its choice
-// stands.
-func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.Position, picked int) {
-	lead, pen := ink.Drawn("  "), th.Muted
-	if on {
-		lead, pen = th.Pick.On("▸ "), th.Strong
-	}
-	if fl.About != "" {
-		p.Gap()
-		p.Para(pen, fl.About)
-	}
-	label := lead + ink.Fit(pen.On(fl.label), wide) + "  "
-	if fl.Choices != nil {
-		for i, c := range fl.Choices {
-			m, i2 := ink.Drawn("  "), th.Plain
-			if i == fl.Pick {
-				picked = len(p.Rows)
-				m, i2 = th.Pick.On("● "), th.Strong
-			}
-			number := th.Key.On(ink.Say("%d ", i+1))
-			if i >= 9 { // no key
-				number = "  "
-			}
-			row := label + number + m + i2.On(ink.Shown(c.Value))
-			switch {
-			case c.Help != "" && ink.Cells(row)+leastHelp > p.W: // no room beside it
-				p.Add(row)
-				p.Item(ink.Blank(ink.Cells(label)+4), th.Muted, c.Help)
-			case c.Help != "":
-				p.Item(row+"  ", th.Muted, c.Help)
-			default:
-				p.Add(row)
-			}
-			label = ink.Blank(ink.Cells(label))
-		}
-		return nil, picked
-	}
-	room := p.W - ink.Cells(label)
-	drawnLine, at := fl.Edit.Draw(th.Plain, room)
-	if len(fl.Edit.runes) == 0 {
-		drawnLine = th.Muted.On(ink.Clip(fl.hint, room))
-	}
-	p.Add(label + drawnLine)
-	if !on {
-		return nil, 0
-	}
-	cur = &tea.Position{X: ink.Cells(label) + at, Y: len(p.Rows) - 1}
-	if fl.Explain && len(fl.Edit.runes) > 0 {
-		p.Item(ink.Blank(ink.Cells(label)), th.Muted, fl.hint)
-	}
-	return cur, 0
-}
-
-// Named returns a field of free text.
-func Named(name string, label, hint ink.Text, required bool) Field {
-	return Field{name: name, label: label, hint: hint, required: required}
-}
-
-// OneOf returns a field of choices with none chosen, so that enter alone cannot
-// answer it.
-func OneOf(name string, label ink.Text, cs []Choice) Field {
-	return Field{name: name, label: label, required: true, Choices: slices.Clip(cs), Pick: -1}
-}
-
-// HasWords says whether every word, in small letters, stands in one of the texts.
-func HasWords(words []string, in ...string) bool {
-	all := strings.ToLower(strings.Join(in, " "))
-	for _, w := range words {
-		if !strings.Contains(all, w) {
-			return false
-		}
-	}
-	return true
 }

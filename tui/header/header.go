@@ -3,6 +3,7 @@ package header
 import (
 	"strings"
 
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -53,6 +54,9 @@ func about(env *screen.Env) ink.Drawn {
 	if d := env.Snap.State.Drill; d != "" {
 		parts = append(parts, string(th.Accent.On(ink.Say("DRILL %s", d))))
 	}
+	for _, kv := range module(env) { // first: a narrow screen cuts the end
+		parts = append(parts, string(th.Muted.On(ink.Shown(kv.Key))+" "+th.Plain.On(ink.Shown(kv.Value))))
+	}
 	as := ""
 	for _, who := range env.Snap.State.People {
 		if who.Proof == "kube" {
@@ -82,6 +86,42 @@ func about(env *screen.Env) ink.Drawn {
 		parts = append(parts, string(th.Muted.On(ink.Shown(env.Snap.State.Incident))))
 	}
 	return ink.Drawn(strings.Join(parts, string(th.Faint.On("  ·  "))))
+}
+
+// mostDir bounds the name of a directory, of which the end tells one from another.
+const mostDir = 30
+
+// module is the root module that the incident is about, and its workspace, where its runbook
+// is about one.
+func module(env *screen.Env) []steps.KV {
+	given := env.Snap.State.Params(env.Snap.State.Plan().Runbook)
+	if !given["dir"].Known() || steps.Find(env.Snap.Header, "dir") != "" {
+		return nil
+	}
+	find := func(key, param string) string {
+		if v := steps.Find(env.Snap.Where, key); v != "" {
+			return v
+		}
+		return given[param].Text()
+	}
+	out := []steps.KV{{Key: "dir", Value: tail(find("directory", "dir"), mostDir)}}
+	if space := find("workspace", "workspace"); space != "" && steps.Find(env.Snap.Header, "workspace") == "" {
+		out = append(out, steps.KV{Key: "workspace", Value: string(ink.Clip(ink.Shown(space), 20))})
+	}
+	return out
+}
+
+// tail is the end of a path, from a folder on.
+func tail(path string, most int) string {
+	r := []rune(path)
+	if len(r) <= most {
+		return path
+	}
+	end := string(r[len(r)-most+1:])
+	if i := strings.IndexByte(end, '/'); i > 0 {
+		end = end[i:]
+	}
+	return "…" + end
 }
 
 // Chip says in a word what the program can do now.

@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"handrail/session/view"
+	"handrail/steps"
+	"handrail/triage"
 	"handrail/tui/incident"
 	"handrail/tui/screen"
 )
@@ -29,6 +33,36 @@ func TestChipSaysWhatClosesEveryGate(t *testing.T) {
 	} {
 		env := &screen.Env{Config: screen.Config{ReadOnly: "--readonly"}, Incident: tc.incident, W: tc.w, Case: &incident.Case{Snap: tc.snap}}
 		if got := string(Chip(env)); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestHeaderNamesTheModule: directory and workspace of a runbook about a root module stand in the
+// header, at 80 columns too, and none where a runbook is about none.
+func TestHeaderNamesTheModule(t *testing.T) {
+	t.Parallel()
+	plan := func(dir string) triage.State {
+		p := triage.Plan{Runbook: "state-lock", Params: map[string]triage.Value{"workspace": steps.StringOf("")}}
+		if dir != "" {
+			p.Params["dir"] = steps.PathOf(dir)
+		}
+		return triage.State{Incident: "i", Title: "Plan or apply cannot get the state lock", Severity: triage.Sev2, Plans: []triage.Plan{p}}
+	}
+	long := "/srv/teams/payments/infrastructure/regions/eu/network"
+	host := []steps.KV{{Key: "cluster", Value: "https://10.0.0.1:6443"}, {Key: "namespace", Value: "default"}, {Key: "host", Value: "laptop"}}
+	for name, tc := range map[string]struct {
+		snap view.Snapshot
+		want string
+	}{
+		"in effect":     {view.Snapshot{State: plan("."), Where: []steps.KV{{Key: "directory", Value: "/srv/infra/network"}, {Key: "workspace", Value: "prod"}}, Header: host}, " dir /srv/infra/network  ·  workspace prod  ·  cluster "},
+		"long":          {view.Snapshot{State: plan(long), Where: []steps.KV{{Key: "directory", Value: long}, {Key: "workspace", Value: "prod"}}, Header: host}, " dir …/regions/eu/network  ·  workspace prod  ·  cluster "},
+		"not looked at": {view.Snapshot{State: plan("infra"), Header: host}, " dir infra  ·  cluster "},
+		"no module":     {view.Snapshot{State: plan(""), Header: host}, " cluster https"},
+	} {
+		env := &screen.Env{Incident: struct{ screen.Incident }{}, W: 80, Case: &incident.Case{Snap: tc.snap}}
+		rows := Draw(env, "run")
+		if got := ansi.Strip(string(rows[1])); !strings.HasPrefix(got, tc.want) || len([]rune(got)) > 80 {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}

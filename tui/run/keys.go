@@ -248,6 +248,7 @@ func (r *Screen) answerChosen(env *screen.Env) tea.Cmd {
 		env.Warn("", "Choose first: a number, ↑ ↓, or u for \"I do not know\".")
 		return nil
 	}
+	r.onward = false // one by one
 	f := sheets.AnswerForm(env, r.Focus, cs[r.choice])
 	send := f.Submit
 	f.Submit = func(v map[string]string) tea.Cmd {

@@ -28,9 +28,11 @@ type Screen struct {
 	pinned [2]int // the rows of the middle that a question can be answered with: from, to
 	Move   move
 
-	Round  round // the reads that stand together in the middle
-	rounds bool  // enter began one: what a later phase reads begins by itself
-	trust  trust // of the directory of the incident
+	Round  round    // the reads that stand together in the middle
+	onward bool     // enter leads on: the next sheet comes by itself
+	asked  []string // the steps on the newest sheet
+	rounds bool     // enter began one: what a later phase reads begins by itself
+	trust  trust    // of the directory of the incident
 
 	Unconfined bool // nothing on this machine keeps a program of a runbook from writing
 
@@ -48,6 +50,7 @@ type move struct {
 	label ink.Text
 	Opt   triage.Option
 	reach bool // bring the step to the front, before anything is done there
+	sheet bool // all that can be said before something is to be read
 }
 
 // Take shows a newer snapshot. The step in front stays until the person moves
@@ -111,6 +114,8 @@ func (r *Screen) Decide() {
 	case !ok && r.Acting():
 		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
 	case !ok:
+	case len(r.sheet()) > 0:
+		r.Move = move{label: r.sheetLabel(), Opt: o, sheet: true}
 	case len(r.proposed()) > 0:
 		r.Move = move{label: r.label(o), Opt: o}
 	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoDrift || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
@@ -132,6 +137,15 @@ func (r *Screen) moveHere(st triage.Step) (move, bool) {
 		return move{}, false
 	}
 	return move{label: r.label(o), Opt: o}, true
+}
+
+// sheetLabel names what stands on the sheet.
+func (r *Screen) sheetLabel() ink.Text {
+	var all []string
+	for _, o := range r.sheet() {
+		all = append(all, string(incident.Short(o.Step)))
+	}
+	return ink.Say("Say these %d: %s", len(all), strings.Join(all, ", "))
 }
 
 func (r *Screen) label(o triage.Option) ink.Text {
@@ -212,6 +226,11 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	o := r.Move.Opt
 	if o.Kind == "" {
 		return r.ReadOn(env) // a round that waits for nothing goes on
+	}
+	r.onward = true
+	if r.Move.sheet {
+		r.openSheet(env)
+		return nil
 	}
 	if r.Move.reach || o.Kind == triage.DoProbe {
 		r.Front(o.Step)

@@ -41,6 +41,8 @@ type Config struct {
 
 	ReadOnly string // by what no gate opens in an incident of the place where handrail was started, "" for nothing
 
+	Lacks string // what an incident will need and is not set up here, said when one is entered; "" for nothing
+
 	Unconfined bool // nothing on this machine keeps a program of a runbook from writing
 
 	Home       func(ctx context.Context) (Home, error)

@@ -143,7 +143,7 @@ func (env *Env) Place() ink.Text {
 
 // SendAll asks for several intents, one after the other.
 func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
-	inc := env.Incident
+	inc, from := env.Incident, env.Sender
 	for i := range ins {
 		ins[i].Seen = env.Snap.State.Seq
 	}
@@ -151,7 +151,7 @@ func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
 		var out Answers
 		for _, in := range ins {
-			out = append(out, Answer{In: in, Err: inc.Do(context.WithoutCancel(ctx), in)})
+			out = append(out, Answer{In: in, Err: inc.Do(context.WithoutCancel(ctx), in), From: from})
 		}
 		return out
 	})

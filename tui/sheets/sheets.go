@@ -47,16 +47,21 @@ func UnknownForm(env *screen.Env, st triage.Step) *form.Form {
 		Fields: []form.Field{form.Named("asked", "asked", "who was asked, or where it was looked for", true),
 			form.Named("again", "again", "when it is asked again (optional)", false)},
 		Submit: func(v map[string]string) tea.Cmd {
-			how := "asked: " + v["asked"]
-			if v["again"] != "" {
-				how += "; again: " + v["again"]
-			}
-			in := triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown, Text: how}
+			in := triage.Intent{Kind: triage.DoAnswer, Step: st.ID, Value: triage.Unknown, Text: unknownBecause(v["asked"], v["again"])}
 			if st.Kind == triage.ConcludeStep {
 				in.Kind, in.Topic = triage.DoConclude, triage.Topic(st.Uses)
 			}
 			return env.Send(in)
 		}}
+}
+
+// unknownBecause is what is recorded with an answer that is not known.
+func unknownBecause(asked, again string) string {
+	how := "asked: " + asked
+	if again != "" {
+		how += "; again: " + again
+	}
+	return how
 }
 
 // AcceptForm shows what the facts propose, and enter agrees to it.

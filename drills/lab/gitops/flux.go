@@ -28,64 +28,99 @@ func StartFlux(ctx context.Context, l *lab.Lab, dir, namespace string) (*Control
 
 func startFlux(ctx context.Context, l *lab.Lab, dir, namespace string) (*Controllers, error) {
 	h := newHome(l, namespace, FluxNamespace)
-	programs := map[string]string{}
-	var crds []string
-	for _, name := range fluxControllers {
-		program, err := l.Controller(ctx, name, nil)
-		if err != nil {
-			return nil, err
-		}
-		programs[name] = program
-		files, err := manifests(program, "*.yaml")
-		if err != nil {
-			return nil, err
-		}
-		crds = append(crds, files...)
+	f, err := fluxParts(ctx, l, dir, fluxControllers)
+	if err != nil {
+		return nil, err
 	}
 	if err := h.settle(ctx); err != nil {
 		return nil, err
 	}
-	c, err := h.flux(ctx, dir, programs, crds)
+	c, err := h.flux(ctx, f)
 	if err != nil {
 		return nil, errors.Join(err, h.leave(ctx))
 	}
 	return c, nil
 }
 
-func (h *home) flux(ctx context.Context, dir string, programs map[string]string, crds []string) (*Controllers, error) {
-	if err := h.define(ctx, crds); err != nil {
-		return nil, err
-	}
-	kubeconfigs := map[string]string{}
-	for _, name := range fluxControllers {
-		var err error
-		if kubeconfigs[name], err = h.account(ctx, name, dir); err != nil {
-			return nil, err
-		}
-	}
-	tmp, data := filepath.Join(dir, "tmp"), filepath.Join(dir, "data")
-	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.MkdirAll(data, 0o700)); err != nil {
-		return nil, err
-	}
-	return h.run(ctx, 0, func() ([]lab.Process, error) {
-		ports, err := lab.LastingPorts(2*len(fluxControllers) + 1)
+// fluxFolder is the folder of some controllers of Flux, with their programs.
+type fluxFolder struct {
+	dir         string
+	names       []string
+	programs    map[string]string
+	crds        []string
+	kubeconfigs map[string]string
+}
+
+func fluxParts(ctx context.Context, l *lab.Lab, dir string, names []string) (fluxFolder, error) {
+	f := fluxFolder{dir: dir, names: names, programs: map[string]string{}, kubeconfigs: map[string]string{}}
+	for _, name := range names {
+		program, err := l.Controller(ctx, name, nil)
 		if err != nil {
-			return nil, err
+			return f, err
 		}
-		at := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", ports[i]) }
-		var plan []lab.Process
-		for i, name := range fluxControllers {
-			args := []string{"--metrics-addr", at(2 * i), "--health-addr", at(2*i + 1), "--enable-leader-election=false", "--events-addr=",
-				fmt.Sprintf("--watch-all-namespaces=%t", h.everyone)}
-			if i == 0 {
-				store := at(2 * len(fluxControllers))
-				args = append(args, "--storage-path", data, "--storage-addr", store, "--storage-adv-addr", store)
-			} else {
-				args = append(args, "--requeue-dependency", "2s") // thirty are for a cluster that others use as well
-			}
-			plan = append(plan, lab.Process{Name: name, Program: programs[name], Args: args, Dir: dir, Ready: "http://" + at(2*i+1) + "/readyz",
-				Env: []string{"RUNTIME_NAMESPACE=" + h.namespace, "KUBECONFIG=" + kubeconfigs[name], "HOME=" + dir, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}})
+		f.programs[name] = program
+		files, err := manifests(program, "*.yaml")
+		if err != nil {
+			return f, err
 		}
-		return plan, nil
-	})
+		f.crds = append(f.crds, files...)
+	}
+	return f, nil
+}
+
+func (h *home) flux(ctx context.Context, f fluxFolder) (*Controllers, error) {
+	if err := h.fluxReady(ctx, f); err != nil {
+		return nil, err
+	}
+	return h.run(ctx, 0, func() ([]lab.Process, error) { return h.fluxProcesses(f) })
+}
+
+// fluxReady makes all that Flux finds when it starts.
+func (h *home) fluxReady(ctx context.Context, f fluxFolder) error {
+	if err := h.define(ctx, f.crds); err != nil {
+		return err
+	}
+	for _, name := range f.names {
+		var err error
+		if f.kubeconfigs[name], err = h.account(ctx, name, f.dir); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.MkdirAll(filepath.Join(f.dir, "tmp"), 0o700), os.MkdirAll(filepath.Join(f.dir, "data"), 0o700))
+}
+
+// PlanFlux makes all that Flux finds when it starts in a namespace that is there, and returns its controllers of sources
+// and Kustomizations, for who starts them: a drill, which goes on without the process that began it.
+func PlanFlux(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.Process, error) {
+	h := newHome(l, namespace, FluxNamespace)
+	f, err := fluxParts(ctx, l, dir, fluxControllers[:2])
+	if err == nil {
+		err = h.fluxReady(ctx, f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("preparing Flux: %w", err)
+	}
+	return h.fluxProcesses(f)
+}
+
+func (h *home) fluxProcesses(f fluxFolder) ([]lab.Process, error) {
+	ports, err := lab.LastingPorts(2*len(f.names) + 1)
+	if err != nil {
+		return nil, err
+	}
+	at := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", ports[i]) }
+	var plan []lab.Process
+	for i, name := range f.names {
+		args := []string{"--metrics-addr", at(2 * i), "--health-addr", at(2*i + 1), "--enable-leader-election=false", "--events-addr=",
+			fmt.Sprintf("--watch-all-namespaces=%t", h.everyone)}
+		if i == 0 {
+			store := at(2 * len(f.names))
+			args = append(args, "--storage-path", filepath.Join(f.dir, "data"), "--storage-addr", store, "--storage-adv-addr", store)
+		} else {
+			args = append(args, "--requeue-dependency", "2s") // thirty are for a cluster that others use as well
+		}
+		plan = append(plan, lab.Process{Name: name, Program: f.programs[name], Args: args, Dir: f.dir, Ready: "http://" + at(2*i+1) + "/readyz",
+			Env: []string{"RUNTIME_NAMESPACE=" + h.namespace, "KUBECONFIG=" + f.kubeconfigs[name], "HOME=" + f.dir, "TMPDIR=" + filepath.Join(f.dir, "tmp"), "PATH=" + os.Getenv("PATH")}})
+	}
+	return plan, nil
 }

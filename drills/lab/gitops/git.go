@@ -83,6 +83,9 @@ func (g *Git) Repository(ctx context.Context, name string) (*Repository, error) 
 	return r, nil
 }
 
+// Clone is the directory of a clone that has every commit.
+func (r *Repository) Clone() string { return r.clone }
+
 // Commit replaces what the branch main holds by the tree, pushes it and returns the new commit, which is one even where
 // nothing changed.
 func (r *Repository) Commit(ctx context.Context, message string, tree fs.FS) (sha string, err error) {

@@ -60,10 +60,11 @@ type App struct {
 	UID        string
 	Project    string // of Argo CD
 
-	Sources []Source
-	Applied string // revision that the live state was last brought to, "" for none
-	Tried   string // revision of the last comparison or attempt, "" for none
-	Behind  bool   // its controller has not seen its newest spec yet
+	Sources   []Source
+	Rendering Rendering // of its only source; nothing is said of it where there are several
+	Applied   string    // revision that the live state was last brought to, "" for none
+	Tried     string    // revision of the last comparison or attempt, "" for none
+	Behind    bool      // its controller has not seen its newest spec yet
 
 	Sync       Sync
 	Health     Health

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,10 @@ type ArgoApplication struct {
 }
 
 type argoSpec struct {
-	Project    string       `json:"project"`
+	Project     string `json:"project"`
+	Destination struct {
+		Namespace string `json:"namespace"`
+	} `json:"destination"`
 	Source     *argoSource  `json:"source"`
 	Sources    []argoSource `json:"sources"`
 	SyncPolicy *struct {
@@ -39,6 +43,11 @@ type argoSource struct {
 	Path           string `json:"path"`
 	TargetRevision string `json:"targetRevision"`
 	Chart          string `json:"chart"`
+
+	Kustomize json.RawMessage `json:"kustomize"`
+	Helm      json.RawMessage `json:"helm"`
+	Directory json.RawMessage `json:"directory"`
+	Plugin    json.RawMessage `json:"plugin"`
 }
 
 type argoRequest struct {
@@ -124,6 +133,9 @@ func FromArgo(o ArgoApplication) App {
 	}
 	for _, s := range sources {
 		a.Sources = append(a.Sources, Source{Repo: s.RepoURL, Revision: s.TargetRevision, Path: s.Path, Chart: s.Chart})
+	}
+	if len(sources) == 1 {
+		a.Rendering = argoRendering(sources[0], o.Spec.Destination.Namespace)
 	}
 	if o.Status.ReconciledAt != nil {
 		a.Checked = o.Status.ReconciledAt.Time

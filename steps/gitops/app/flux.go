@@ -20,6 +20,16 @@ type Kustomization struct {
 		Wait      bool         `json:"wait"`
 		SourceRef fluxSource   `json:"sourceRef"`
 		Checks    []fluxObject `json:"healthChecks"`
+
+		TargetNamespace string          `json:"targetNamespace"`
+		Patches         json.RawMessage `json:"patches"`
+		Images          json.RawMessage `json:"images"`
+		Components      json.RawMessage `json:"components"`
+		IgnoreMissing   json.RawMessage `json:"ignoreMissingComponents"`
+		PostBuild       json.RawMessage `json:"postBuild"`
+		CommonMetadata  json.RawMessage `json:"commonMetadata"`
+		NamePrefix      json.RawMessage `json:"namePrefix"`
+		NameSuffix      json.RawMessage `json:"nameSuffix"`
 	} `json:"spec"`
 	Status struct {
 		fluxStatus
@@ -83,6 +93,7 @@ func FromKustomization(o Kustomization) App {
 	a := fluxApp("Kustomization", o.Metadata, o.Spec.fluxSpec, o.Status.fluxStatus)
 	a.Applied, a.Tried = o.Status.LastAppliedRevision, o.Status.LastAttemptedRevision
 	a.Sources = []Source{{Ref: o.Spec.SourceRef.in(a.Namespace), Path: o.Spec.Path}}
+	a.Rendering = fluxRendering(o)
 	// It applies again at each interval, and so writes over a hand edit.
 	a.AutoSync, a.SelfHeal, a.Prune = !o.Spec.Suspend, !o.Spec.Suspend, o.Spec.Prune
 	a.Operation.Revision = a.Tried

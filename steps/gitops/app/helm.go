@@ -43,6 +43,7 @@ type HelmRelease struct {
 // values change.
 func FromHelmRelease(o HelmRelease) App {
 	a := fluxApp("HelmRelease", o.Metadata, o.Spec.fluxSpec, o.Status.fluxStatus)
+	a.Rendering = Rendering{Tool: "helm"}
 	if c := o.Spec.Chart; c != nil {
 		a.Sources = append(a.Sources, Source{Ref: c.Spec.SourceRef.in(a.Namespace), Chart: c.Spec.Chart, Revision: c.Spec.Version})
 	}

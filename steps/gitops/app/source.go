@@ -11,8 +11,10 @@ import (
 type FluxSource struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		URL     string `json:"url"`
-		Suspend bool   `json:"suspend"`
+		URL     string          `json:"url"`
+		Suspend bool            `json:"suspend"`
+		Ignore  json.RawMessage `json:"ignore"`
+		Include json.RawMessage `json:"include"`
 	} `json:"spec"`
 	Status struct {
 		fluxStatus
@@ -30,12 +32,21 @@ type Held struct {
 	Revision   string      // of its artifact, "" for none
 	Suspension *Suspension // nil where it is fetched
 	Fails      string      // the controller's words, "" where it is ready
+	Changes    []string    // fields by which it holds something else than the commit has
 }
 
 // FromSource reads a source of Flux. One that is suspended says what was true when it
 // stopped, and freezes everything below it.
 func FromSource(o FluxSource) Held {
 	h := Held{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, URL: o.Spec.URL}
+	for _, f := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"ignore", o.Spec.Ignore}, {"include", o.Spec.Include}} {
+		if set(f.raw) {
+			h.Changes = append(h.Changes, "spec."+f.name)
+		}
+	}
 	if o.Status.Artifact != nil {
 		h.Revision = o.Status.Artifact.Revision
 	}

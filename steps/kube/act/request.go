@@ -17,6 +17,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"handrail/steps/cluster"
+	"handrail/steps/transport"
 )
 
 const (
@@ -81,6 +82,14 @@ func NewSender(c *cluster.Client, guard func(http.RoundTripper) http.RoundTrippe
 		return nil, err
 	}
 	return &Sender{client: client, server: strings.TrimSuffix(c.Server, "/")}, nil
+}
+
+// NewRehearser makes a client through which nothing can be stored: beside reads it lets
+// writes with dryRun=All alone pass.
+func NewRehearser(c *cluster.Client) (*Sender, error) {
+	return NewSender(c, func(next http.RoundTripper) http.RoundTripper {
+		return transport.Rehearse(next, c.Server, cluster.Stamps(c.Env)...)
+	})
 }
 
 // Send sends r once. left says that the request may have reached the server,

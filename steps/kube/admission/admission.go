@@ -1,6 +1,12 @@
-// Package admission says which webhooks and policies of an API server see a
-// request about one object: which may change it on its way in, and which may
-// refuse it. Conditions in CEL are not evaluated: what has some may match.
+// Package admission says what a request meets on its way into an API server, and
+// reads what the server says when it refuses one.
+//
+// [Webhook.Matches] and [Policy.Matches] say which creations and updates of an object a
+// webhook or a policy may see, whoever sends them. [Trace] follows one request: what
+// may change it, then what may refuse it, in the order of the server, with conditions
+// and demands in CEL evaluated on what is known. What is not known, or not evaluated
+// here, is [Unknown] and never a guess. [ReadDenial] traces a refusal to what refused.
+// The package reads nothing by itself.
 package admission
 
 import (
@@ -54,6 +60,8 @@ type Webhook struct {
 	ObjectSelector    *metav1.LabelSelector `json:"objectSelector"`
 	MatchConditions   []Condition           `json:"matchConditions"`
 	TimeoutSeconds    int                   `json:"timeoutSeconds"`
+	SideEffects       string                `json:"sideEffects"`
+	Reinvocation      string                `json:"reinvocationPolicy"` // of a mutating one
 	ClientConfig      struct {
 		URL     string `json:"url"`
 		Service *struct {
@@ -87,8 +95,12 @@ type Policy struct {
 	MatchConditions  []Condition `json:"matchConditions"`
 	FailurePolicy    string      `json:"failurePolicy"`
 	ParamKind        *struct {
-		Kind string `json:"kind"`
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
 	} `json:"paramKind"`
+	Variables    []Variable   `json:"variables"`
+	Validations  []Validation `json:"validations"` // of a validating one
+	Reinvocation string       `json:"reinvocationPolicy"`
 }
 
 // Binding puts a policy into effect.
@@ -96,6 +108,12 @@ type Binding struct {
 	PolicyName        string     `json:"policyName"`
 	MatchResources    *Resources `json:"matchResources"`
 	ValidationActions []string   `json:"validationActions"`
+	ParamRef          *struct {
+		Name      string                `json:"name"`
+		Namespace string                `json:"namespace"`
+		Selector  *metav1.LabelSelector `json:"selector"`
+		NotFound  string                `json:"parameterNotFoundAction"`
+	} `json:"paramRef"`
 }
 
 // Match says which requests are seen.
@@ -122,14 +140,14 @@ func (m Match) String() string {
 	return text
 }
 
-// Exempt reports whether no webhook and no policy ever sees requests about o:
+// Exempt reports whether no webhook and no policy ever sees requests about a resource:
 // what configures admission can always be repaired.
-func (o Object) Exempt() bool {
-	if o.Group != Group {
-		return false
-	}
-	return strings.HasSuffix(o.Resource, "webhookconfigurations") || strings.HasSuffix(o.Resource, "admissionpolicies") || strings.HasSuffix(o.Resource, "admissionpolicybindings")
+func Exempt(group, resource string) bool {
+	return group == Group && (strings.HasSuffix(resource, "webhookconfigurations") || strings.HasSuffix(resource, "admissionpolicies") || strings.HasSuffix(resource, "admissionpolicybindings"))
 }
+
+// Exempt is that of the resource of an object.
+func (o Object) Exempt() bool { return Exempt(o.Group, o.Resource) }
 
 // Matches says which creations and updates of o the webhook sees.
 func (w Webhook) Matches(o Object) (Match, bool) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/cluster"
+	"handrail/steps/kube/admission"
 )
 
 // denying counts which policies refuse most: what the API server refused to
@@ -82,29 +82,16 @@ func earliest(times ...time.Time) time.Time {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-var (
-	vapDenial     = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ((?s).*)`)
-	webhookDenial = regexp.MustCompile(`admission webhook "([^"]+)" denied the request: ?((?s).*)`)
-	kyvernoPolicy = regexp.MustCompile(`following policies\s+([a-z0-9][a-z0-9./-]*):`)
-	constraint    = regexp.MustCompile(`^\s*\[([^\]]+)\]`)
-)
-
-// deniedBy names the policy that a message says refused something.
+// deniedBy names the policy that a message says refused something. What a quota, a
+// level or a right refuses is told elsewhere, and what could not be asked decided
+// nothing.
 func deniedBy(message string) (who, why string, is bool) {
-	if m := vapDenial.FindStringSubmatch(message); m != nil {
-		return "validatingadmissionpolicy/" + steps.Clip(m[1], 253) + " by " + steps.Clip(m[2], 253), m[3], true
+	d := admission.ReadDenial(message)
+	switch d.Sort {
+	case admission.ByPolicy, admission.ByWebhook:
+		return d.Source(), d.Said, true
 	}
-	m := webhookDenial.FindStringSubmatch(message)
-	if m == nil {
-		return "", "", false
-	}
-	who = "webhook " + steps.Clip(m[1], 253)
-	if p := kyvernoPolicy.FindStringSubmatch(m[2]); p != nil {
-		who = "kyverno policy " + steps.Clip(p[1], 253)
-	} else if p := constraint.FindStringSubmatch(m[2]); p != nil && strings.HasSuffix(m[1], "gatekeeper.sh") {
-		who = "gatekeeper constraint " + steps.Clip(p[1], 253)
-	}
-	return who, m[2], true
+	return "", "", false
 }
 
 // reports counts the failed results of policy reports. They are of a scan, and

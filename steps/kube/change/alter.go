@@ -300,6 +300,9 @@ func (p Plan) Object() cluster.Object { return p.pl.o }
 // Params are those of the step.
 func (p Plan) Params() steps.Params { return p.pl.in }
 
+// Sink keeps what the plan reads.
+func (p Plan) Sink() steps.Sink { return p.pl.out }
+
 // Unmet adds a floor that does not hold, and what would meet it.
 func (p Plan) Unmet(cure, why string, args ...any) { p.pl.unmet(cure, why, args...) }
 

@@ -6,12 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,7 +36,8 @@ type createGate struct {
 // manifest is a copy of what is to be made, as it was written.
 func (g createGate) manifest(in steps.Params) (manifest, error) {
 	if g.made == nil {
-		return readManifest(g.env, in.Text("file"))
+		m, err := document.Manifest(g.env.Dir, in.Text("file"))
+		return m, err
 	}
 	m := maps.Clone(g.made)
 	if meta, is := m["metadata"].(map[string]any); is {
@@ -50,36 +48,6 @@ func (g createGate) manifest(in steps.Params) (manifest, error) {
 
 // manifest is the object that a manifest describes.
 type manifest map[string]any
-
-// readManifest reads the file of one object.
-func readManifest(env steps.Env, file string) (manifest, error) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(env.Dir, file)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("the manifest: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	src, err := io.ReadAll(io.LimitReader(f, document.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("the manifest %q: %w", file, err)
-	}
-	doc, err := document.Parse(src)
-	if err != nil {
-		return nil, fmt.Errorf("the manifest %q: %w", file, err)
-	}
-	m, ok := doc.(map[string]any)
-	if !ok || textAt(m, "/apiVersion") == "" || textAt(m, "/kind") == "" {
-		return nil, fmt.Errorf("the manifest %q is no object: apiVersion and kind are missing", file)
-	}
-	if strings.HasSuffix(textAt(m, "/kind"), "List") {
-		if _, is := m["items"]; is {
-			return nil, fmt.Errorf("the manifest %q is a list: one object is made at a time", file)
-		}
-	}
-	return m, nil
-}
 
 // sum identifies the content of a manifest, in whatever form it is written.
 func (m manifest) sum() (string, error) {
@@ -138,7 +106,7 @@ func (g createGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	}
 	p.Target = append(p.Target, steps.KV{Key: act.KeyFinalizers, Value: report.Nothing}, steps.KV{Key: act.KeyDeletion, Value: report.Nothing})
 	p.Shown = append(p.Shown, steps.KV{Key: act.KeyVersion, Value: report.Nothing})
-	s.o = cluster.Object{Unstructured: &unstructured.Unstructured{Object: numbers(m).(map[string]any)}}
+	s.o = cluster.Object{Unstructured: &unstructured.Unstructured{Object: document.Numbers(map[string]any(m)).(map[string]any)}}
 	if why, is := s.marks.Of(s.o); is {
 		s.marked = append(s.marked, "the manifest bears "+why)
 	}
@@ -238,33 +206,6 @@ func (s *subject) rehearseMake(ctx context.Context, m manifest, p *steps.Preview
 			"In the rehearsal the server put something else in the place of what the manifest says: %s.", strings.Join(lacks, "; "))
 	}
 	return nil
-}
-
-// numbers makes of json.Number what unstructured takes.
-func numbers(v any) any {
-	switch v := v.(type) {
-	case manifest:
-		return numbers(map[string]any(v))
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, below := range v {
-			out[key] = numbers(below)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = numbers(v[i])
-		}
-		return out
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	}
-	return v
 }
 
 // judgeMake says what a create came to.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +53,9 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 	if err := s.company(ctx, &p); err != nil {
 		return p, err
 	}
-	p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or the creator of %s, must stop creating it", s.t)}}
+	if !releaseRecord(s.t.String()) {
+		p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("Git, or the creator of %s, must stop creating it", s.t)}}
+	}
 	terms(f, s, &p)
 	if kind := (weaken.Kind{Group: s.t.Group, Kind: s.t.Kind}); weaken.Control(kind) && !isWebhooks(s.t.Resource) && !g.says {
 		f.holdsTo(&p, in, s.t, []weaken.Change{{Sort: weaken.Removes, Path: "/", Why: "it limits others, and what it shut is open without it"}})
@@ -185,11 +188,21 @@ func (g deleteGate) Again(ctx context.Context, before []steps.KV, _ steps.Params
 // standsDeleted judges an object that was deleted: another of its name means that
 // it was created again.
 func standsDeleted(o act.Order, now act.Sighting) (result, words string) {
-	if now.Other != "" {
+	switch {
+	case now.Other != "" && releaseRecord(o.Object):
+		return steps.Done, fmt.Sprintf("%s is gone by UID. Helm began the revision again: UID %s%s.", o.Object, now.Other, now.By())
+	case now.Other != "":
 		return steps.Failed, fmt.Sprintf("%s is gone by UID, and was created again: UID %s%s.", o.Object, now.Other, now.By())
 	}
 	return judgeDelete(o, now)
 }
+
+var releaseRecordForm = regexp.MustCompile(`^(?:secret|configmap)/[^/]+/sh\.helm\.release\.v1\..+\.v[0-9]+$`)
+
+// releaseRecord reports whether an object is the record of one revision of a Helm release.
+// Nothing creates it but the next run of helm, which counts on from the revision before it
+// and so may use the name again (storage.makeKey of helm.sh/helm/v4/pkg/storage).
+func releaseRecord(object string) bool { return releaseRecordForm.MatchString(object) }
 
 // judgeDelete says what a delete came to.
 func judgeDelete(o act.Order, now act.Sighting) (result, words string) {

@@ -69,6 +69,18 @@ func Kinds() []steps.Kind {
 			Changes: func(e steps.Env) steps.Gater { return policyDeleteGate{deleteGate{e, true}} },
 		},
 		{
+			Name: "kube/except-policy", Class: steps.Repair,
+			Params: with(
+				steps.Field{Name: "object_resource", Type: steps.String, Required: true, Pattern: cluster.ResourceName, Doc: "resource of the object that is left out, as kubectl takes it"},
+				steps.Field{Name: "object", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the object that is left out"},
+				steps.Field{Name: "object_namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "its namespace, empty for what has none"},
+				steps.Field{Name: "days", Type: steps.Int, Default: "14", Doc: "how many days the exception is meant to last, 1 to 90: its last day stands in the name of the condition"},
+			),
+			Doc:     "Takes one object out of one admission policy until a day, by a match condition whose name holds that day. Every other object is judged as before.",
+			Touches: []string{tested},
+			Changes: newExceptGate,
+		},
+		{
 			Name: "kube/narrow-webhook", Class: steps.Repair,
 			Params: with(
 				steps.Field{Name: "webhook", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the one entry"},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/kube/act"
+	"handrail/steps/kube/admission"
 	"handrail/steps/kube/object"
 	"handrail/steps/kube/patch"
 	"handrail/steps/kube/report"
@@ -96,5 +98,67 @@ func (f floors) unbound(ctx context.Context, s *subject) error {
 	if err != nil {
 		f.unmet("get the right to list "+r.String()+", then preview again", "Whether a binding names %s is not known: %s.", s.t, report.Ended(err.Error()))
 	}
+	return nil
+}
+
+const (
+	// longestException bounds how many days an object may be left out of a policy.
+	longestException = 90
+	// mostConditions is the API server's own bound.
+	mostConditions = 64
+)
+
+// newExceptGate makes the gate that takes one object out of a policy until a day.
+func newExceptGate(env steps.Env) steps.Gater {
+	return alterGate{env: env, verb: "except", plan: planExcept, find: act.JudgeAlter}
+}
+
+// planExcept adds a match condition that is false for the one object. Its name carries
+// the last day: a condition has no other place for one, and every tool shows its name.
+func planExcept(ctx context.Context, pl *alterPlan) error {
+	if !isPolicies(pl.t.Resource) || strings.HasSuffix(pl.t.Kind, bindingKind) {
+		pl.unmet("name a validatingadmissionpolicy or a mutatingadmissionpolicy", "%s is no admission policy.", pl.t)
+		return nil
+	}
+	of, err := pl.c.Find(ctx, pl.in.Text("object_resource"))
+	if err != nil {
+		return err
+	}
+	name, space := pl.in.Text("object"), pl.in.Text("object_namespace")
+	if of.Namespaced && space == "" {
+		pl.unmet("say the namespace of the object", "In which namespace %s/%s is left out is not said.", of, name)
+		return nil
+	}
+	days := pl.in.Int("days")
+	if days < 1 || days > longestException {
+		pl.unmet("take fewer days, and correct the policy or the object until then", "An exception of %d days is none: it is 1 to %d.", days, longestException)
+		return nil
+	}
+	until := pl.c.Env.Now().UTC().AddDate(0, 0, int(days))
+	condition := admission.ExceptionName(strings.Trim(name, "."), until)
+	list, _ := patch.Get(pl.doc, "/spec/matchConditions")
+	items, _ := list.([]any)
+	for _, item := range items {
+		if have := textAt(item, "/name"); have == condition {
+			pl.unmet("nothing: it is so already", "%s leaves the object out already, until %s.", pl.t, until.Format(time.DateOnly))
+			return nil
+		}
+	}
+	if len(items) >= mostConditions {
+		pl.unmet("take ended exceptions away first", "%s has %d match conditions, and can hold no more.", pl.t, len(items))
+		return nil
+	}
+	expression := fmt.Sprintf("!(request.resource.group == '%s' && request.resource.resource == '%s' && request.namespace == '%s' && request.name == '%s')", of.Group, of.Plural, space, name)
+	one := map[string]any{"name": condition, "expression": expression}
+	pl.ops = []patch.Op{{Op: patch.Add, Path: "/spec/matchConditions", Value: []any{one}}}
+	if len(items) > 0 {
+		pl.ops[0].Path, pl.ops[0].Value = "/spec/matchConditions/-", any(one)
+	}
+	pl.show("leaves out", "%s", of.Label(space, name))
+	pl.show("last day", "%s", until.Format(time.DateOnly))
+	pl.p.Shown = append(pl.p.Shown, servedBy(pl.o, nil)[1:]...)
+	pl.p.Effect = fmt.Sprintf("let %s leave %s alone, by each of its bindings: nothing there is checked or changed by it any more. The server does not end that by itself: its last day, %s, stands in the name of the condition. Every other object it judges as before. Who installed it may write it again within minutes.",
+		pl.t, of.Label(space, name), until.Format(time.DateOnly))
+	pl.p.Owes = []steps.Debt{{Kind: "reconcile", Text: fmt.Sprintf("the condition %s of %s is taken away by %s, and its source knows of it", condition, pl.t, until.Format(time.DateOnly))}}
 	return nil
 }

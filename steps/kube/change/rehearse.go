@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"handrail/steps"
-	"handrail/steps/cluster"
 	"handrail/steps/kube/act"
-	"handrail/steps/transport"
 )
 
 // rehearsals is how often a rehearsal starts again because the object was
@@ -38,9 +35,7 @@ var errRefused = errors.New("the server refused it")
 // rehearse sends r with dryRun=All: admission and storage judge it, and nothing
 // is stored. The answer is kept as an artifact.
 func (s *subject) rehearse(ctx context.Context, r act.Request, out steps.Sink) (act.Answer, error) {
-	w, err := act.NewSender(s.c, func(next http.RoundTripper) http.RoundTripper {
-		return transport.Rehearse(next, s.c.Server, cluster.Stamps(s.c.Env)...)
-	})
+	w, err := act.NewRehearser(s.c)
 	if err != nil {
 		return act.Answer{}, err
 	}
@@ -75,4 +70,22 @@ func (s *subject) tryOut(ctx context.Context, r act.Request, p *steps.Preview, o
 		return a, false, nil
 	}
 	return a, err == nil, err
+}
+
+// Rehearse tries a request of what a plan begins, with dryRun=All, and returns what the
+// server answered, whether it took it or not. went is false where the plan is refused
+// already: a rehearsal runs webhooks, so there is none for what will not be done.
+func (p Plan) Rehearse(ctx context.Context, r act.Request) (a act.Answer, went bool, err error) {
+	if !p.pl.clear() {
+		return act.Answer{}, false, nil
+	}
+	c := p.Client()
+	w, err := act.NewRehearser(c)
+	if err != nil {
+		return act.Answer{}, false, err
+	}
+	if a, _, err = w.Send(ctx, r.Rehearsal()); err != nil {
+		return a, false, c.Explain(r.Method, r.Path, err)
+	}
+	return a, true, nil
 }

@@ -301,6 +301,10 @@ func table() map[string]rule {
 			}
 			return slices.Concat(sought(in, "get"), here("list", events))
 		},
+		"kube/helm-release": func(steps.Params) []steps.Right {
+			return slices.Concat(here("list", append([]string{"secrets", "configmaps", "services", "jobs" + batch}, workloads...)...),
+				when("Flux", wide("list", "helmreleases.helm.toolkit.fluxcd.io")))
+		},
 		"kube/quota": func(steps.Params) []steps.Right {
 			return here("list", "resourcequotas", "replicasets"+apps, events)
 		},
@@ -320,6 +324,14 @@ func table() map[string]rule {
 		},
 		"kube/webhook": func(steps.Params) []steps.Right {
 			return slices.Concat(wide("list", hooks...), wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))
+		},
+		"kube/admission": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "get"), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...),
+				when("a webhook with a service", slices.Concat(wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))),
+				[]steps.Right{{Verbs: []string{"get", "list"}}})
+		},
+		"kube/dry-run": func(in steps.Params) []steps.Right {
+			return when("the request that is rehearsed", sought(in, "get,create,patch"))
 		},
 		"kube/endpoints": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
@@ -361,6 +373,7 @@ func table() map[string]rule {
 		"kube/delete-policy": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
 		},
+		"kube/except-policy": func(in steps.Params) []steps.Right { return sought(in, "patch") },
 		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},

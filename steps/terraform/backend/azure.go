@@ -27,6 +27,7 @@ type azureStore struct {
 	env       steps.Env
 	fetch     *fetcher
 	container *container.Client
+	open      func(guard guardOf, again int32) (*fetcher, *container.Client, error)
 	address   string
 	account   string
 	box, key  string
@@ -75,30 +76,45 @@ func newAzure(set settings, out steps.Sink) (*azureStore, error) {
 		algorithm := blob.EncryptionAlgorithmTypeAES256
 		a.customer = &blob.CPKInfo{EncryptionKey: &key, EncryptionKeySHA256: &sum, EncryptionAlgorithm: &algorithm}
 	}
-	var err error
-	if a.fetch, err = newFetcher(set.env, trust{named: true}, transport.Fetch, server, out); err != nil {
+	at := server + "/" + url.PathEscape(a.box)
+	into, err := azureSignIn(set, a.account, at, out)
+	if err != nil {
 		return nil, err
 	}
-	opts := &container.ClientOptions{ClientOptions: policy.ClientOptions{
-		Transport: a.fetch.client, Retry: policy.RetryOptions{MaxRetries: 1}, Telemetry: policy.TelemetryOptions{Disabled: true},
-	}}
-	at := server + "/" + url.PathEscape(a.box)
+	a.open = func(guard guardOf, again int32) (*fetcher, *container.Client, error) {
+		f, err := newFetcher(set.env, trust{named: true}, guard, server, out)
+		if err != nil {
+			return nil, nil, err
+		}
+		box, err := into(&container.ClientOptions{ClientOptions: policy.ClientOptions{
+			Transport: f.client, Retry: policy.RetryOptions{MaxRetries: again}, Telemetry: policy.TelemetryOptions{Disabled: true},
+		}})
+		return f, box, err
+	}
+	a.fetch, a.container, err = a.open(transport.Fetch, 1)
+	return a, err
+}
+
+// azureSignIn finds what opens the container at an address.
+func azureSignIn(set settings, account, at string, out steps.Sink) (func(*container.ClientOptions) (*container.Client, error), error) {
 	if key := set.get("access_key", "ARM_ACCESS_KEY"); key != "" {
 		out.Secret(key)
-		cred, err := container.NewSharedKeyCredential(a.account, key)
+		cred, err := container.NewSharedKeyCredential(account, key)
 		if err != nil {
 			return nil, errors.New("azurerm backend: access_key is not in base64")
 		}
-		a.container, err = container.NewClientWithSharedKeyCredential(at, cred, opts)
-		return a, err
+		return func(o *container.ClientOptions) (*container.Client, error) {
+			return container.NewClientWithSharedKeyCredential(at, cred, o)
+		}, nil
 	}
 	if sas := strings.TrimPrefix(set.get("sas_token", "ARM_SAS_TOKEN"), "?"); sas != "" {
 		out.Secret(sas)
 		if q, err := url.ParseQuery(sas); err == nil && q.Get("sig") != "" {
 			out.Secret(q.Get("sig"))
 		}
-		a.container, err = container.NewClientWithNoCredential(at+"?"+sas, opts)
-		return a, err
+		return func(o *container.ClientOptions) (*container.Client, error) {
+			return container.NewClientWithNoCredential(at+"?"+sas, o)
+		}, nil
 	}
 	return nil, denied("azurerm backend: it signs in through Entra ID (or gets the key from the resource manager), which handrail does not do; set ARM_SAS_TOKEN to what az storage container generate-sas --permissions rl --as-user prints")
 }

@@ -22,16 +22,18 @@ import (
 type consulStore struct {
 	env    steps.Env
 	fetch  *fetcher
+	open   way
 	base   url.URL
 	header http.Header
 	query  url.Values
 	path   string // key of the state
 	named  bool   // of a workspace other than default
 	locks  bool
+	packs  bool // the backend packs what it writes
 }
 
 func newConsul(set settings, out steps.Sink) (*consulStore, error) {
-	c := &consulStore{env: set.env, path: set.w.Setting("path"), header: http.Header{}, query: url.Values{"consistent": {""}}, locks: true, named: set.w.Space != "default"}
+	c := &consulStore{env: set.env, path: set.w.Setting("path"), header: http.Header{}, query: url.Values{"consistent": {""}}, locks: true, packs: set.flag("gzip"), named: set.w.Space != "default"}
 	if c.path == "" {
 		return nil, errors.New("consul backend: its settings name no path; run tofu init there yourself")
 	}
@@ -76,8 +78,11 @@ func newConsul(set settings, out steps.Sink) (*consulStore, error) {
 		set.lend("http_auth", "CONSUL_HTTP_AUTH"), set.lend("key_file", "CONSUL_CLIENT_KEY")); err != nil {
 		return nil, err
 	}
-	c.fetch = newFetcherOver(set.env, next, transport.Entries, c.base.Scheme+"://"+c.base.Host, out)
-	return c, nil
+	c.open = func(guard guardOf) (*fetcher, error) {
+		return newFetcherOver(set.env, next, guard, c.base.Scheme+"://"+c.base.Host, out), nil
+	}
+	c.fetch, err = c.open(transport.Entries)
+	return c, err
 }
 
 // connect finds the agent and the way to it, as the client of consul does.

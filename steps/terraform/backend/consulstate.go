@@ -3,6 +3,7 @@ package backend
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/md5" // it is the digest that the backend keeps
@@ -42,9 +43,16 @@ func parseConsulChunks(raw []byte, path string) (list consulChunks, chunked bool
 	return list, true, nil
 }
 
+// tornError says that the parts of a state do not make one, so that no program can open it.
+type tornError struct{ say string }
+
+func (e *tornError) Error() string { return e.say }
+
+func torn(format string, args ...any) error { return &tornError{fmt.Sprintf(format, args...)} }
+
 func (c *consulStore) State(ctx context.Context) (State, error) {
 	r := State{Where: c.where()}
-	first, index, err := c.openState(ctx)
+	raw, index, err := c.value(ctx)
 	if errors.Is(err, errAbsent) {
 		return r, nil
 	}
@@ -52,36 +60,82 @@ func (c *consulStore) State(ctx context.Context) (State, error) {
 		return r, fmt.Errorf("state: %w", err)
 	}
 	r.Exists, r.Version = true, index
+	first, err := c.plain(ctx, raw)
+	if err == nil && c.inParts(raw) {
+		if err = readThrough(first); err == nil {
+			first, err = c.plain(ctx, raw)
+		}
+	}
+	var broken *tornError
+	switch {
+	case errors.As(err, &broken):
+		// A run that writes takes the old parts away after it has named the new ones.
+		if _, again, err := c.value(ctx); err != nil || again != index {
+			return r, errors.Join(errors.New("state: it changed while it was read: read it again, a writer is alive"), err)
+		}
+		r.Broken, r.Stored = broken.say, raw
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("state: %w", err)
+	}
 	r.Body = newStateReader(ctx, first, func(ctx context.Context) (io.ReadCloser, error) {
-		again, _, err := c.openState(ctx)
-		return again, err
+		again, _, err := c.value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.plain(ctx, again)
 	})
 	return r, nil
 }
 
-// openState reads the value of the key and goes on to its chunks, unpacking what
-// is packed. index is the number of the last write.
-func (c *consulStore) openState(ctx context.Context) (body io.ReadCloser, index string, err error) {
+// inParts reports whether a value is more than a state as it stands.
+func (c *consulStore) inParts(raw []byte) bool {
+	_, chunked, _ := parseConsulChunks(raw, c.path)
+	return chunked || raw[0] == packedFirst
+}
+
+// readThrough reads a state to its end, and says whether its parts make one.
+func readThrough(body io.ReadCloser) error {
+	_, err := io.Copy(io.Discard, body)
+	return errors.Join(err, body.Close())
+}
+
+// value reads what stands under the key of the state; index is the number of the last write.
+func (c *consulStore) value(ctx context.Context) (raw []byte, index string, err error) {
 	resp, err := c.ask(ctx, "/v1/kv/"+c.path, true)
 	if err != nil {
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, consulValue+1))
-	switch {
-	case err != nil:
+	if raw, err = limited(resp.Body, c.path); err != nil {
 		return nil, "", err
-	case len(raw) > consulValue:
-		return nil, "", fmt.Errorf("the value of %s is over %d bytes", c.path, consulValue)
-	case len(raw) == 0:
+	}
+	if len(raw) == 0 {
 		return nil, "", errAbsent
 	}
 	if n, err := strconv.ParseUint(resp.Header.Get("X-Consul-Index"), 10, 64); err == nil {
 		index = strconv.FormatUint(n, 10)
 	}
+	return raw, index, nil
+}
+
+// limited reads one value, and closes it.
+func limited(body io.Reader, key string) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(body, consulValue+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > consulValue {
+		return nil, fmt.Errorf("the value of %s is over %d bytes", steps.Clip(key, 200), consulValue)
+	}
+	return raw, nil
+}
+
+// plain goes on from a value to its parts, and unpacks what is packed.
+func (c *consulStore) plain(ctx context.Context, raw []byte) (io.ReadCloser, error) {
 	list, chunked, err := parseConsulChunks(raw, c.path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var packed io.ReadCloser = io.NopCloser(bytes.NewReader(raw))
 	if chunked {
@@ -89,14 +143,16 @@ func (c *consulStore) openState(ctx context.Context) (body io.ReadCloser, index 
 	}
 	plain, err := unpacked(packed)
 	if err != nil {
-		_ = packed.Close()
-		return nil, "", err
+		return nil, err
 	}
 	if chunked {
 		plain = &digestReader{ReadCloser: plain, sum: md5.New(), want: list.Hash}
 	}
-	return plain, index, nil
+	return plain, nil
 }
+
+// packedFirst is the first byte of what is packed.
+const packedFirst = 0x1f
 
 // unpacked unpacks what begins as gzip does. What is packed is bounded: a few
 // values can hold a bomb.
@@ -106,14 +162,23 @@ func unpacked(r io.ReadCloser) (io.ReadCloser, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(head) == 0 || head[0] != 0x1f {
+	if len(head) == 0 || head[0] != packedFirst {
 		return bothOf{b, r}, nil
 	}
 	zr, err := gzip.NewReader(b)
 	if err != nil {
-		return nil, fmt.Errorf("the state does not unpack: %w", err)
+		return nil, unpacking(err)
 	}
 	return bothOf{&boundedReader{r: zr, left: maxState}, r}, nil
+}
+
+// unpacking tells what does not unpack from what could not be fetched.
+func unpacking(err error) error {
+	var flaw flate.CorruptInputError
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &flaw) {
+		return torn("the state does not unpack: %v", err)
+	}
+	return err
 }
 
 // bothOf reads from one and closes another.
@@ -133,6 +198,9 @@ func (l *boundedReader) Read(p []byte) (int, error) {
 	if l.left -= int64(n); l.left < 0 {
 		return 0, fmt.Errorf("the state unpacks to more than %d bytes", maxState)
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = unpacking(err)
+	}
 	return n, err
 }
 
@@ -147,7 +215,7 @@ func (d *digestReader) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) && hex.EncodeToString(d.sum.Sum(nil)) != d.want {
-		return n, fmt.Errorf("the parts of the state do not make up the digest %s that stands beside them: a writer is at work, or the state is torn; every run ends in \"does not match the expected hash\"", steps.Clip(d.want, 40))
+		return n, torn("the parts of the state do not make up the digest %s that stands beside them: a writer is at work, or the state is torn; every run ends in \"does not match the expected hash\"", steps.Clip(d.want, 40))
 	}
 	return n, err
 }
@@ -185,12 +253,14 @@ func (b *consulBody) Read(p []byte) (int, error) {
 func (b *consulBody) part(key string) (io.ReadCloser, error) {
 	resp, err := b.c.ask(b.ctx, "/v1/kv/"+key, true)
 	if errors.Is(err, errAbsent) {
-		err = fmt.Errorf("the part %s of the state is gone", steps.Clip(key, 200))
+		err = torn("the part %s of the state is gone", steps.Clip(key, 200))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return resp.Body, nil
+	defer resp.Body.Close()
+	raw, err := limited(resp.Body, key)
+	return io.NopCloser(bytes.NewReader(raw)), err
 }
 
 func (b *consulBody) Close() error {

@@ -28,16 +28,18 @@ import (
 type gcsStore struct {
 	env         steps.Env
 	fetch       *fetcher
+	open        way
 	token       oauth2.TokenSource // nil for an emulator
 	out         steps.Sink
 	base        string // address of the API; an endpoint of one's own may end in /b
 	bucket, key string // of the state
 	lockKey     string
 	customer    []byte
+	kms         string // key of the cloud that a new object is encrypted with
 }
 
 func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error) {
-	g := &gcsStore{env: set.env, out: out, bucket: set.w.Setting("bucket")}
+	g := &gcsStore{env: set.env, out: out, bucket: set.w.Setting("bucket"), kms: set.get("kms_encryption_key", "GOOGLE_KMS_ENCRYPTION_KEY")}
 	if g.bucket == "" {
 		return nil, errors.New("gcs backend: its settings name no bucket; run tofu init there yourself")
 	}
@@ -89,7 +91,10 @@ func newGCS(ctx context.Context, set settings, out steps.Sink) (*gcsStore, error
 			return nil, err
 		}
 	}
-	g.fetch, err = newFetcher(set.env, trust{named: named != ""}, transport.Fetch, u.Scheme+"://"+u.Host, out)
+	g.open = func(guard guardOf) (*fetcher, error) {
+		return newFetcher(set.env, trust{named: named != ""}, guard, u.Scheme+"://"+u.Host, out)
+	}
+	g.fetch, err = g.open(transport.Fetch)
 	return g, err
 }
 
@@ -117,8 +122,8 @@ func (g *gcsStore) Command(what string) string {
 	return "gcloud storage cat " + steps.Quote(g.where())
 }
 
-// ask gets one address below the API; errAbsent says that there is nothing.
-func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values, keyed bool) (*http.Response, error) {
+// header signs in, and brings the key of the customer for an object that is encrypted with one.
+func (g *gcsStore) header(keyed bool) (http.Header, error) {
 	header := http.Header{}
 	if g.token != nil {
 		token, err := g.token.Token()
@@ -134,7 +139,16 @@ func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values
 		header.Set("X-Goog-Encryption-Key", base64.StdEncoding.EncodeToString(g.customer))
 		header.Set("X-Goog-Encryption-Key-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
-	address, err := g.address(below, query)
+	return header, nil
+}
+
+// ask gets one address below the API; errAbsent says that there is nothing.
+func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values, keyed bool) (*http.Response, error) {
+	header, err := g.header(keyed)
+	if err != nil {
+		return nil, err
+	}
+	address, err := g.address("b/"+url.PathEscape(g.bucket)+below, query)
 	if err != nil {
 		return nil, err
 	}
@@ -152,12 +166,12 @@ func (g *gcsStore) ask(ctx context.Context, what, below string, query url.Values
 // address is where the tools would ask: their library resolves what it asks for
 // against the endpoint, as a link on a page. One that ends in /storage/v1/b, as the
 // documentation has it, loses the b that way, and one that ends in /b/ keeps it.
-func (g *gcsStore) address(below string, query url.Values) (string, error) {
+func (g *gcsStore) address(from string, query url.Values) (string, error) {
 	base, err := url.Parse(g.base)
 	if err != nil {
 		return "", fmt.Errorf("gcs backend: %q is no address", steps.Clip(g.base, 200))
 	}
-	rel, err := url.Parse("b/" + url.PathEscape(g.bucket) + below)
+	rel, err := url.Parse(from)
 	if err != nil {
 		return "", fmt.Errorf("gcs backend: bucket %q: %w", steps.Clip(g.bucket, 100), err)
 	}

@@ -18,10 +18,13 @@ import (
 // httpStore is the backend of a server that follows the http protocol of states.
 // Its lock cannot be read: asking for it takes it.
 type httpStore struct {
+	env     steps.Env
 	fetch   *fetcher
+	open    way
 	address string // without user and password
 	header  http.Header
 	locks   bool // lock_address is set
+	writes  httpWrites
 
 	withheld bool // the directory names headers, and is not trusted
 }
@@ -46,7 +49,8 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 		out.Secret(password)
 	}
 	u.User = nil
-	h := &httpStore{address: u.String(), header: http.Header{}, locks: set.get("lock_address", "TF_HTTP_LOCK_ADDRESS") != ""}
+	h := &httpStore{env: set.env, address: u.String(), header: http.Header{}, writes: writesOf(set)}
+	h.locks = h.writes.lock != ""
 	if headers, ok := set.w.Config["headers"].(map[string]any); ok && len(headers) > 0 {
 		h.withheld = !set.trusted()
 		for name, v := range headers {
@@ -75,7 +79,10 @@ func newHTTP(set settings, out steps.Sink) (*httpStore, error) {
 	if err := set.refuseLoan(named, unchecked, set.lend("password", "TF_HTTP_PASSWORD"), set.lend("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM")); err != nil {
 		return nil, err
 	}
-	h.fetch, err = newFetcher(set.env, t, transport.Fetch, u.Scheme+"://"+u.Host, out)
+	h.open = func(guard guardOf) (*fetcher, error) {
+		return newFetcher(set.env, t, guard, u.Scheme+"://"+u.Host, out)
+	}
+	h.fetch, err = h.open(transport.Fetch)
 	return h, err
 }
 
@@ -169,4 +176,28 @@ func (h *httpStore) State(ctx context.Context) (State, error) {
 		return again.Body, nil
 	})
 	return r, nil
+}
+
+// writesOf reads them from the settings of the backend.
+func writesOf(set settings) httpWrites {
+	method := func(key, variable, usual string) string {
+		if m := set.get(key, variable); m != "" {
+			return m
+		}
+		return usual
+	}
+	// Without user and password, which go into a header.
+	address := func(key, variable string) string {
+		u, err := url.Parse(set.get(key, variable))
+		if err != nil {
+			return ""
+		}
+		u.User = nil
+		return u.String()
+	}
+	return httpWrites{
+		lock: address("lock_address", "TF_HTTP_LOCK_ADDRESS"), unlock: address("unlock_address", "TF_HTTP_UNLOCK_ADDRESS"),
+		locks: method("lock_method", "TF_HTTP_LOCK_METHOD", "LOCK"), unlocks: method("unlock_method", "TF_HTTP_UNLOCK_METHOD", "UNLOCK"),
+		replaces: method("update_method", "TF_HTTP_UPDATE_METHOD", http.MethodPost),
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/lib/pq"
 
 	"handrail/steps"
+	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/prose"
 )
 
@@ -24,7 +25,8 @@ import (
 // session of the run: an advisory lock on the id of the row.
 type pgStore struct {
 	connector    *pq.Connector
-	server       string // without what signs in
+	writer       func() (*pq.Connector, error) // for the one act that writes
+	server       string                        // without what signs in
 	schema, rows string
 	space        string // of the row: the workspace
 }
@@ -38,7 +40,14 @@ func newPG(set settings, out steps.Sink) (*pgStore, error) {
 		p.rows = "states"
 	}
 	var err error
-	p.connector, p.server, err = pgConnector(set, out)
+	p.writer = func() (*pq.Connector, error) {
+		c, server, err := pgConnector(set, out, true)
+		if err == nil && server != p.server {
+			err = fmt.Errorf("the backend leads to %s now, what was shown is on %s", server, p.server)
+		}
+		return c, err
+	}
+	p.connector, p.server, err = pgConnector(set, out, false)
 	return p, err
 }
 
@@ -209,8 +218,9 @@ func (p *pgStore) State(ctx context.Context) (State, error) {
 	r := State{Where: p.where()}
 	var first io.ReadCloser
 	err := p.read(ctx, func(tx *sql.Tx) error {
-		_, size, ok, err := p.row(ctx, tx)
-		r.Exists, r.size = ok && size > 0, size
+		var err error
+		// A row without data is no absent state: every program ends in "no state" there.
+		_, r.size, r.Exists, err = p.row(ctx, tx)
 		return err
 	})
 	if errors.Is(err, errAbsent) || err == nil && !r.Exists {
@@ -272,4 +282,90 @@ func (b *pgBody) Read(into []byte) (int, error) {
 func (b *pgBody) Close() error {
 	_ = b.tx.Rollback() // nothing was written
 	return b.db.Close()
+}
+
+// Repair implements Repairer: the row anew, in one transaction that has the lock of the state and
+// found the row as it was read.
+func (p *pgStore) Repair(ctx context.Context, _ module.Workdir, now Found, content []byte, _ steps.Sink) (Repair, error) {
+	if !now.Broken {
+		return Repair{}, errWhole
+	}
+	var id int64
+	err := p.read(ctx, func(tx *sql.Tx) error {
+		var ok bool
+		var err error
+		if id, _, ok, err = p.row(ctx, tx); err == nil && !ok {
+			err = errors.New("the row is gone")
+		}
+		return err
+	})
+	if err != nil {
+		return Repair{}, err
+	}
+	body, err := p.openState(ctx)
+	if err == nil {
+		defer body.Close()
+		err = still(body, now)
+	}
+	if err != nil {
+		return Repair{}, fmt.Errorf("%s: %w", p.where(), err)
+	}
+	return Repair{
+		Request: fmt.Sprintf("in one transaction on %s: take the advisory lock %d, the one of the state; read %s, to see that it is what was found; UPDATE its data to %d bytes (SHA-256 %s)", p.server, id, p.where(), len(content), sumOfBytes(content)),
+		Command: fmt.Sprintf("echo %s | psql %s -v new=\"$(cat FILE)\"", steps.Quote(fmt.Sprintf("UPDATE %s SET data = :'new' WHERE name = %s AND md5(data) = 'MD5-OF-WHAT-IS-THERE' AND pg_try_advisory_xact_lock(%d)", p.table(), pq.QuoteLiteral(p.space), id)), steps.Quote(p.server)),
+		Do:      func(ctx context.Context) (string, error) { return p.replace(ctx, id, now.Raw, content) },
+	}, nil
+}
+
+func (p *pgStore) replace(ctx context.Context, id int64, was, content []byte) (string, error) {
+	c, err := p.writer()
+	if err != nil {
+		return "", err
+	}
+	if err := steps.Begin(ctx); err != nil {
+		return "", err
+	}
+	db := sql.OpenDB(c)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return "", p.why(ctx, err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	var free, same bool
+	// The key that a run holds for as long as it has the state; ours ends with the transaction.
+	if err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", id).Scan(&free); err != nil {
+		return "", p.why(ctx, err)
+	}
+	if !free {
+		return "", errors.New("a run holds the lock of the state now, and nothing was written")
+	}
+	err = tx.QueryRowContext(ctx, "SELECT coalesce(data, '') = $1 FROM "+p.table()+" WHERE id = $2 AND name = $3 FOR UPDATE", string(was), id, p.space).Scan(&same)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !same {
+		return "", fmt.Errorf("%s was written meanwhile, and is left as it is", p.where())
+	}
+	if err != nil {
+		return "", p.why(ctx, err)
+	}
+	done, err := tx.ExecContext(ctx, "UPDATE "+p.table()+" SET data = $1 WHERE id = $2 AND name = $3", string(content), id, p.space)
+	if err != nil {
+		return "", p.unwritten(ctx, err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != 1 {
+		return "", errors.Join(fmt.Errorf("%d rows would be written, and none was", n), err)
+	}
+	if err := tx.Commit(); err != nil {
+		return "", p.why(ctx, err)
+	}
+	return "The row holds a state again.", nil
+}
+
+// unwritten is why for a statement that writes.
+func (p *pgStore) unwritten(ctx context.Context, err error) error {
+	err = p.why(ctx, err)
+	if errors.Is(err, steps.ErrDenied) {
+		return denied("forbidden: the backend's user may not write %s on %s; ask for UPDATE on the table", p.table(), p.server)
+	}
+	return err
 }

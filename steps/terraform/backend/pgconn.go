@@ -57,9 +57,9 @@ func pgSource(env steps.Env, given string) (string, error) {
 	return b.String() + given, nil
 }
 
-// pgConnector returns connections that cannot write: each transaction on them is
-// read-only, whatever is asked, and no statement runs for long.
-func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
+// pgConnector returns connections on which no statement runs for long. Without writes each transaction
+// on them is read-only, whatever is asked.
+func pgConnector(set settings, out steps.Sink, writes bool) (*pq.Connector, string, error) {
 	given := set.get("conn_str", "PG_CONN_STR")
 	if u, err := url.Parse(given); err == nil && u.User != nil {
 		if password, ok := u.User.Password(); ok {
@@ -112,6 +112,9 @@ func pgConnector(set settings, out steps.Sink) (*pq.Connector, string, error) {
 		"default_transaction_read_only": "on", "statement_timeout": ms, "lock_timeout": ms, "idle_in_transaction_session_timeout": fmt.Sprint(10 * pgPatience.Milliseconds()),
 	} {
 		cfg.Runtime[name] = value
+	}
+	if writes {
+		cfg.Runtime["default_transaction_read_only"] = "off"
 	}
 	c, err := pq.NewConnectorConfig(cfg)
 	if err != nil {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,11 +10,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
+	"handrail/steps/transport"
 )
 
 // Repairer is a store that can put a state in the place of what no program can
@@ -37,6 +42,50 @@ type Repair struct {
 	Keeps   bool   // it leaves a copy of what it replaces
 	Do      func(context.Context) (said string, err error)
 }
+
+// way opens a client of the server that a backend is on, behind the guard that it is given.
+type way func(guardOf) (*fetcher, error)
+
+// send sends one request that was worked out before, once, and nothing else.
+func (open way) send(ctx context.Context, method, address string, header http.Header, body []byte) (status int, said []byte, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0, nil, err
+	}
+	path := cmp.Or(u.Path, "/")
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	f, err := open(func(next http.RoundTripper, server string, opts ...transport.Option) http.RoundTripper {
+		return transport.Store(next, server, []transport.Request{{Method: method, Path: path, SHA256: transport.Sum(body)}}, opts...)
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	maps.Copy(req.Header, header)
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0, nil, unreachable(ctx, f.server(), err)
+	}
+	said, err = small(resp)
+	return resp.StatusCode, said, err
+}
+
+// still reads what stands where the state should be, and says whether it is what was found.
+func still(body io.Reader, now Found) error {
+	raw, err := io.ReadAll(io.LimitReader(body, MaxHeld+1))
+	if err == nil && !bytes.Equal(raw, now.Raw) {
+		err = errors.New("it was written while it was read")
+	}
+	return err
+}
+
+// errWhole says that there is nothing to put in the place of.
+var errWhole = errors.New("what is stored there can be read")
 
 func sumOfBytes(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -34,12 +34,9 @@ func (b *s3Store) Repair(ctx context.Context, _ module.Workdir, now Found, conte
 		if err != nil {
 			return Repair{}, err
 		}
-		was, err := io.ReadAll(io.LimitReader(head.Body, MaxHeld+1))
-		if err := errors.Join(err, head.Body.Close()); err != nil {
-			return Repair{}, err
-		}
-		if !bytes.Equal(was, now.Raw) {
-			return Repair{}, errors.New("the object was written while it was read")
+		defer head.Body.Close()
+		if err := still(head.Body, now); err != nil {
+			return Repair{}, fmt.Errorf("%s: %w", b.where(), err)
 		}
 		put, stored = b.put(content, aws.ToString(head.ETag)), content
 	}

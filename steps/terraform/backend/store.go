@@ -30,8 +30,8 @@
 //   - keep a secret: each goes to the sink before it is used.
 //
 // Repairer is the one way that writes, for the gate that restores a state which no
-// program can open. It says first what it would send, and the server refuses that
-// where anything was written since.
+// program can open. It says first what it would send, and that is held to what was found: by
+// a condition that the server checks, or by what is read again under the lock.
 package backend
 
 import (

@@ -104,7 +104,7 @@ func (w *writes) once(list []tfstate.Version) []tfstate.Version {
 }
 
 // twice finds what no single writer does: one serial for two writes, and a
-// lineage that changed.
+// lineage that changed. What is cut off is said apart.
 func twice(list []tfstate.Version, obs *steps.Observation) {
 	type mark struct {
 		serial  int64
@@ -116,7 +116,14 @@ func twice(list []tfstate.Version, obs *steps.Observation) {
 	seen := map[mark]string{}
 	last := list[len(list)-1]
 	for _, v := range list {
-		if v.Doc == nil || !v.Doc.HasSerial {
+		if v.Doc == nil {
+			continue
+		}
+		if v.Doc.Torn() {
+			say("Version %s is %s: its write broke off, or something else than a run wrote it. That alone shows no second writer.", prose.OrUnknown(v.ID), v.Doc.Condition())
+			continue
+		}
+		if !v.Doc.HasSerial {
 			continue
 		}
 		m := mark{v.Doc.Serial, v.Doc.Lineage}

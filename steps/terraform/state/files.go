@@ -35,6 +35,7 @@ func FileFacts() []steps.Field {
 		{Name: "write_burst", Type: steps.Bool, Doc: "whether copies lie within 90 seconds of each other"},
 		{Name: "racing", Type: steps.Bool, Doc: "whether a burst proves two writers: a serial repeated or went back, or tools or lineages differ"},
 		{Name: "last_clean", Type: steps.String, Doc: "newest sound copy before the first burst of two writers"},
+		{Name: "paused", Type: steps.Bool, Doc: "whether the marker of a pause stands in the directory"},
 	}
 }
 
@@ -53,6 +54,7 @@ func (p FilesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	obs := steps.Observation{Command: "ls -l " + steps.Quote(filepath.Join(w.Dir, "errored.tfstate")) + " " + steps.Quote(filepath.Join(w.Dir, "*.backup"))}
 	f := steps.NewFacts(FileFacts())
+	f.Set("paused", steps.BoolOf(module.ReadPause(w.Dir).Stands))
 	if err := p.errored(ctx, w.Dir, present, where, f, &obs); err != nil {
 		return steps.Observation{}, err
 	}

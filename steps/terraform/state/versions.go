@@ -154,8 +154,13 @@ func since(v backend.VersionList, in steps.Params, f steps.Facts, obs *steps.Obs
 	}
 	n := 0
 	for _, w := range v.List {
-		if w.What == "" && w.Written.After(at.Time()) {
+		switch {
+		case w.What != "":
+		case w.Written.After(at.Time()):
 			n++
+		case w.Written.Truncate(time.Second).Equal(at.Time().Truncate(time.Second)): // some backends keep whole seconds
+			f.Unknown("a version was written in that very second, before or after", "writes_since")
+			return
 		}
 	}
 	if n == len(v.List) && v.More {

@@ -177,6 +177,17 @@ func TestBurstsAndLastClean(t *testing.T) {
 	if v, ok := LastClean(apply, "l"); !ok || v.ID != "b" {
 		t.Errorf("LastClean() after a torn write = %v, %v", v, ok)
 	}
+	// What is cut off repeats a serial, and proves a torn write alone; a whole one proves two writers.
+	for _, tc := range []struct {
+		faults []Fault
+		want   bool
+	}{{[]Fault{{Truncated, "cut"}}, false}, {[]Fault{{NotJSON, "x"}}, false}, {[]Fault{{Duplicate, "x"}}, true}, {nil, true}} {
+		again := []Version{version("a", "10:00:00", 5), version("b", "10:00:20", 5)}
+		again[1].Doc.Faults = tc.faults
+		if b := Bursts(again); len(b) != 1 || b[0].Racing() != tc.want {
+			t.Errorf("Bursts() with one of %v = %+v, want racing %v", tc.faults, b, tc.want)
+		}
+	}
 	if _, ok := LastClean(apply, "other"); ok {
 		t.Error("LastClean() takes another lineage")
 	}

@@ -103,6 +103,15 @@ func (d *Doc) Condition() Condition {
 	return Sound
 }
 
+// Torn says whether it ends in the middle, or holds what no program wrote as a state.
+func (d *Doc) Torn() bool {
+	switch d.Condition() {
+	case Empty, Truncated, NotJSON, Marked, Conflict, Zeroed, Gzip, Archive, HTML, Trailing, Foreign:
+		return true
+	}
+	return false
+}
+
 // Usable says whether the counts and addresses can be relied on.
 func (d *Doc) Usable() bool { return d.Whole && d.Counted && !d.Encrypted }
 

@@ -68,7 +68,9 @@ func burst(vs []Version) Burst {
 	var last *Doc
 	for _, v := range vs {
 		b.IDs = append(b.IDs, v.ID)
-		if v.Doc == nil || !v.Doc.HasSerial {
+		// One that broke off has the serial of the write that it was to be, or of the one before:
+		// it proves a torn write, and no second writer.
+		if v.Doc == nil || !v.Doc.HasSerial || v.Doc.Torn() {
 			continue
 		}
 		if last != nil {

@@ -1,0 +1,24 @@
+package runbooks
+
+import (
+	"regexp"
+	"testing"
+
+	"handrail/steps/catalog"
+)
+
+// TestSameSecondIsNotOlder: some backends keep the time of a write in whole seconds. What was
+// written in the second of a moment is not older than it.
+func TestSameSecondIsNotOlder(t *testing.T) {
+	t.Parallel()
+	lib, err := Library(catalog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := regexp.MustCompile(`\.written <=? `)
+	for _, rb := range lib {
+		for _, m := range older.FindAllString(string(rb.Source), -1) {
+			t.Errorf("%s says %q; a second belongs between", rb.ID, m)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"handrail/steps"
+	"handrail/steps/cluster"
+	"handrail/steps/gitops/app"
+	"handrail/steps/kube/report"
+)
+
+// moved are the values of the fact of that name.
+var moved = []string{"none", movedLive, movedGit, movedBoth, movedOpen}
+
+func desiredParams() []steps.Field {
+	return cluster.ObjectParams(
+		steps.Field{Name: "clone", Type: steps.Path, Doc: "a local clone of its repository that has the commit; it is read, and nothing of it runs. Without it the controller's own record stands for what Git has"},
+	)
+}
+
+func desiredFacts() []steps.Field {
+	return []steps.Field{
+		{Name: "exists", Type: steps.Bool, Doc: "whether the application is there"},
+		{Name: "controller", Type: steps.Enum, Values: []string{string(app.ArgoCD), string(app.Flux)}, Doc: "who reconciles it"},
+		{Name: "rendered", Type: steps.Bool, Doc: "whether what Git has was rendered here; else the controller's own record stands for it"},
+		{Name: "unrendered", Type: steps.String, Doc: "why it was not rendered, empty where it was"},
+		{Name: "revision", Type: steps.Ident, Doc: "commit that was rendered"},
+		{Name: "objects", Type: steps.Int, Doc: "objects that are wanted, hooks left out"},
+		{Name: "encrypted", Type: steps.Strings, Doc: "objects that Git holds encrypted: the controller's own record stands for them"},
+		{Name: "state", Type: steps.Table, Doc: "each object that is wanted or was applied, and where it stands"},
+		{Name: "moved", Type: steps.Enum, Values: moved, Doc: "which side moved since it was applied last: live, git, both, or open where what was applied last is not known"},
+		{Name: "live_moved", Type: steps.Strings, Doc: "what Git has as it was applied, and the live side has otherwise"},
+		{Name: "git_moved", Type: steps.Strings, Doc: "what is live as it was applied, and Git has otherwise"},
+		{Name: "unclear", Type: steps.Strings, Doc: "what differs on all three sides, or where what was applied last is not known"},
+		{Name: "missing", Type: steps.Strings, Doc: "objects that are wanted and not there"},
+		{Name: "surplus", Type: steps.Strings, Doc: "objects that were applied and are no longer wanted, and still there"},
+		{Name: "wanted", Type: steps.Ident, Doc: "digest of the fields that are wanted or were applied, as Git has them"},
+		{Name: "recorded", Type: steps.Ident, Doc: "digest of the same fields as they were applied last"},
+		{Name: "actual", Type: steps.Ident, Doc: "digest of the same fields as they are live"},
+	}
+}
+
+type desiredProbe struct{ env steps.Env }
+
+// desiredRun is one reading.
+type desiredRun struct {
+	env   steps.Env
+	c     *cluster.Client
+	a     app.App
+	clone string
+	out   steps.Sink
+	f     steps.Facts
+	obs   steps.Observation
+
+	why       string // why nothing was rendered
+	wanted    wanted
+	sides     map[string]*side3 // by name
+	encrypted []string
+}
+
+// Probe implements steps.Prober.
+func (p desiredProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	inner, turned, cancel := report.Deadline(ctx)
+	defer cancel()
+	c, t, err := cluster.Reach(inner, p.env, in, out)
+	if err != nil {
+		return steps.Observation{}, report.Cause(turned(), err)
+	}
+	r := &desiredRun{env: p.env, c: c, clone: in.Text("clone"), out: out, f: steps.NewFacts(desiredFacts()), sides: map[string]*side3{}}
+	r.obs.Command = c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "yaml")
+	o, err := c.Get(inner, t.Resource, t.Namespace, t.Name)
+	switch {
+	case errors.Is(err, cluster.ErrAbsent):
+		return report.Absent(t, r.obs.Command, r.f, c.Warnings()), nil
+	case err != nil:
+		return steps.Observation{}, report.Cause(turned(), err)
+	}
+	if r.a, err = app.Parse(t.Group, t.Kind, o.Raw); err != nil {
+		return steps.Observation{}, fmt.Errorf("%s: %w", t, err)
+	}
+	r.f.Set("exists", steps.BoolOf(true))
+	r.f.Set("controller", steps.EnumOf(string(r.a.Controller)))
+	err = r.read(inner)
+	if err == nil {
+		err = turned()
+	}
+	if err != nil {
+		return steps.Observation{}, report.Cause(turned(), err)
+	}
+	r.tell()
+	r.obs.Findings = append(r.obs.Findings, c.Warnings()...)
+	r.obs.Facts = r.f.Rest("not read")
+	return r.obs, nil
+}
+
+// read gathers the three sides of each object.
+func (r *desiredRun) read(ctx context.Context) error {
+	if err := r.render(ctx); err != nil {
+		return err
+	}
+	if err := r.actual(ctx); err != nil {
+		return err
+	}
+	return r.recorded(ctx)
+}
+
+// render makes what Git has, or says why it is not made.
+func (r *desiredRun) render(ctx context.Context) error {
+	from := sourceOf(ctx, r.c, r.a)
+	commit := app.Commit(from.revision)
+	r.why = unrendered(r.a, r.clone)
+	switch {
+	case r.why != "":
+	case from.unread != "":
+		r.why = "which revision its source holds is not known: " + from.unread
+	case from.fails != "" && commit == "":
+		r.why = "its source cannot be had: " + steps.OneLine(from.fails, 300)
+	case len(from.changes) > 0:
+		r.why = "the fields " + strings.Join(from.changes, ", ") + " of its source change what is rendered, and are not followed here"
+	case len(commit) != 40:
+		r.why = fmt.Sprintf("its source holds %s, which is no commit", report.OrNothing(steps.Clip(commit, 100)))
+	}
+	if r.why == "" {
+		var err error
+		if r.wanted, err = renderAt(ctx, r.env, r.a, r.clone, commit); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			r.why = steps.OneLine(err.Error(), 600)
+		}
+	}
+	r.f.Set("rendered", steps.BoolOf(r.why == ""))
+	r.f.Set("unrendered", steps.StringOf(r.why))
+	if r.why != "" {
+		r.f.Unknown(r.why, "revision")
+		r.obs.Say(steps.Warning, "What Git has is not rendered here: %s. What the controller applied last stands for it, which may be another revision.", report.Ended(r.why))
+		r.inventory()
+		return nil
+	}
+	r.f.Set("revision", steps.IdentOf(commit))
+	r.obs.Command = r.c.Kubectl(r.a.Namespace, "diff", map[bool]string{true: "-f", false: "-k"}[r.wanted.tool == "directory"], r.clone+"/"+r.a.Sources[0].Dir())
+	r.desired()
+	return nil
+}
+
+// keep stores what was rendered, redacted.
+func (r *desiredRun) keep() {
+	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.wanted.objects}
+	if gap := steps.Keep(r.out, "desired", steps.MediaKubernetes, func(w io.Writer) error { return writeJSON(w, list) }); gap != "" {
+		r.obs.Gaps = append(r.obs.Gaps, gap)
+	}
+}

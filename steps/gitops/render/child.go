@@ -1,0 +1,76 @@
+package render
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"handrail/steps/fault"
+)
+
+const (
+	// mostMemory bounds the process that renders.
+	mostMemory = 1 << 30
+	// mostSeconds bounds its processor time.
+	mostSeconds = 25
+)
+
+// Child is the process that renders, and returns its exit code. It reads all of stdin, gives
+// up what it does not need, and then looks at what it read.
+func Child(stdin io.Reader, stdout io.Writer) int {
+	var a Answer
+	o, files, err := unpack(stdin)
+	if err == nil {
+		debug.SetMemoryLimit(mostMemory / 2)
+		if err = confine(); err == nil {
+			a, err = rendered(o, files)
+		}
+	}
+	var not *NotHereError
+	switch {
+	case errors.As(err, &not):
+		a = Answer{NotHere: not.Why}
+	case err != nil:
+		a = Answer{Error: err.Error()}
+	}
+	if err := json.NewEncoder(stdout).Encode(a); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// rendered does what the order says. The library panics on some inputs.
+func rendered(o Order, files map[string][]byte) (a Answer, err error) {
+	defer fault.Into(&err)
+	t := tree(files)
+	if o.Tool == "" {
+		if o.Tool, err = t.tool(o.Path); err != nil {
+			return a, err
+		}
+	}
+	a.Tool = o.Tool
+	var objects []map[string]any
+	switch o.Tool {
+	case Kustomize:
+		objects, err = t.kustomize(o)
+	case Generated:
+		objects, err = t.generated(o)
+	case Directory:
+		objects, err = t.directory(o)
+	default:
+		err = notHere("%q is not rendered here", o.Tool)
+	}
+	if err != nil {
+		return a, err
+	}
+	for _, object := range objects {
+		raw, err := json.Marshal(object)
+		if err != nil {
+			return a, fmt.Errorf("what is rendered is no JSON: %w", err)
+		}
+		a.Objects = append(a.Objects, raw)
+	}
+	return a, nil
+}

@@ -1,0 +1,123 @@
+package render
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	// MostFiles and MostBytes bound what is rendered.
+	MostFiles = 5_000
+	MostBytes = 32 << 20
+	// mostAnswer bounds what comes back.
+	mostAnswer = 48 << 20
+
+	orderName = "order"
+	filesDir  = "files/"
+)
+
+// Tools that make manifests.
+const (
+	Kustomize = "kustomize"
+	Directory = "directory"
+	Generated = "generated" // a kustomization of all manifests below a path, as Flux makes one where there is none
+)
+
+// Order says what to render.
+type Order struct {
+	Tool    string `json:"tool"` // "" for what the path tells, as Argo CD does
+	Path    string `json:"path"` // with slashes, from the top, which is "."
+	Recurse bool   `json:"recurse,omitempty"`
+
+	// Namespace is given to what has none; with Override, to everything that may have one.
+	Namespace string `json:"namespace,omitempty"`
+	Override  bool   `json:"override,omitempty"`
+}
+
+// Answer is what the rendering came to.
+type Answer struct {
+	Tool    string            `json:"tool"`
+	Objects []json.RawMessage `json:"objects"`
+	// NotHere says what keeps it from being rendered here, though it may be elsewhere.
+	NotHere string `json:"not_here,omitempty"`
+	// Error is what is wrong with the manifests.
+	Error string `json:"error,omitempty"`
+}
+
+// NotHereError says that manifests cannot be made here, though a controller may make them.
+type NotHereError struct{ Why string }
+
+func (e *NotHereError) Error() string { return e.Why }
+
+func notHere(format string, args ...any) error {
+	return &NotHereError{Why: fmt.Sprintf(format, args...)}
+}
+
+// pack writes an order and files, by paths from the top.
+func pack(w io.Writer, o Order, files map[string][]byte) error {
+	t := tar.NewWriter(w)
+	put := func(name string, content []byte) error {
+		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(content)), Format: tar.FormatPAX}); err != nil {
+			return err
+		}
+		_, err := t.Write(content)
+		return err
+	}
+	head, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	if err := put(orderName, head); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := put(filesDir+name, files[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return t.Close()
+}
+
+// unpack reads what pack wrote. It believes nothing of it.
+func unpack(r io.Reader) (o Order, files map[string][]byte, err error) {
+	// A header of its own, and padding, for each file.
+	t := tar.NewReader(io.LimitReader(r, MostBytes+MostFiles*4096))
+	files = map[string][]byte{}
+	left := int64(MostBytes)
+	for first := true; ; first = false {
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF) && !first:
+			return o, files, nil
+		case err != nil:
+			return o, nil, fmt.Errorf("reading the files: %w", err)
+		case h.Typeflag != tar.TypeReg || first != (h.Name == orderName):
+			return o, nil, fmt.Errorf("reading the files: %q does not belong there", h.Name)
+		}
+		if left -= h.Size; h.Size < 0 || left < 0 || len(files) >= MostFiles {
+			return o, nil, errors.New("reading the files: they are too many or too large")
+		}
+		content, err := io.ReadAll(io.LimitReader(t, h.Size+1))
+		if err != nil {
+			return o, nil, fmt.Errorf("reading the files: %w", err)
+		}
+		if first {
+			if err := json.Unmarshal(content, &o); err != nil {
+				return o, nil, fmt.Errorf("reading the order: %w", err)
+			}
+			continue
+		}
+		name, ok := strings.CutPrefix(h.Name, filesDir)
+		if !ok || name == "" || path.Clean("/"+name) != "/"+name {
+			return o, nil, fmt.Errorf("reading the files: %q is no path in a commit", h.Name)
+		}
+		files[name] = content
+	}
+}

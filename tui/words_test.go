@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"handrail/runbooks"
+	"handrail/session/trial"
+	"handrail/steps/catalog"
+	"handrail/triage"
+)
+
+// atSheet is a stale plan that was read, with the sheet in front.
+func atSheet(t *testing.T, w, h int) *hand {
+	t.Helper()
+	cat := catalog.New()
+	lib, err := runbooks.Library(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rb := lib[slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == "stale-plan" })]
+	file, src, err := runbooks.LibraryTest(rb.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := trial.Parse(file, src, rb, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := strokes(t, rb, cat, &d.Cases[0])
+	s.begin(t)
+	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	s.want(t, "Say these 7: run, domain, owner, writer, audit, events, source")
+	s.key("enter")
+	s.want(t, "── Say these 7", "▸ run")
+	return s
+}
+
+// line goes to a line of the sheet.
+func (h *hand) line(t *testing.T, name string) {
+	t.Helper()
+	for _, k := range []string{"up", "down"} {
+		for range 10 {
+			if rowOf(h.screen()) == name {
+				return
+			}
+			h.press(k)
+		}
+	}
+	t.Fatalf("no line %s:\n%s", name, h.screen())
+}
+
+// to takes a line by enter, and comes to the next that is open.
+func (h *hand) to(t *testing.T, name string) {
+	t.Helper()
+	for range 4 {
+		if h.press("enter"); rowOf(h.screen()) == name {
+			return
+		}
+	}
+	t.Fatalf("enter does not come to %s:\n%s", name, h.screen())
+}
+
+func (h *hand) answer(step string) triage.Step {
+	st, _ := h.b.state.Step(h.b.rb.ID + "/" + step)
+	return st
+}
+
+// TestOneSheet: what is wanted before something is to be read stands on one sheet. Each line is
+// an event of its own, with its value and words; an unknown says who was asked; a proposal is
+// taken by enter, or left open; what is left empty is asked again.
+func TestOneSheet(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {140, 45}} {
+		s := atSheet(t, size[0], size[1])
+		s.types("run 4711 by @kim, commit 1a2b3c4d, PR 12")
+		s.to(t, "writer")
+		s.want(t, "▸ writer", "Which run wrote the serial", "another", "refused_run")
+		s.types("another: run 4712, 02:10")
+		s.to(t, "audit")
+		s.types("unknown: asked the cloud team; again: 03:00")
+		s.to(t, "events")
+		s.line(t, "domain")
+		s.types("-")
+		s.line(t, "owner")
+		for i := 0; s.Sheet != nil && i < 12; i++ {
+			s.key("enter")
+		}
+		if s.Sheet != nil {
+			t.Fatalf("the sheet was not sent:\n%s", s.screen())
+		}
+		if st := s.answer("writer"); st.Answer != "another" || st.How != "run 4712, 02:10" {
+			t.Errorf("writer = %q, %q", st.Answer, st.How)
+		}
+		if st := s.answer("audit"); st.Answer != triage.Unknown || st.How != "asked: asked the cloud team; again: 03:00" {
+			t.Errorf("audit = %q, %q", st.Answer, st.How)
+		}
+		run := s.answer("run")
+		for _, item := range []string{"E1", "E2", "E3", "E6"} {
+			if !slices.ContainsFunc(run.Gives, func(g triage.Given) bool { return g.Item == item }) {
+				t.Errorf("the proof gives %+v, without %s", run.Gives, item)
+			}
+		}
+		if st := s.answer("events"); st.Answer != "" || st.Status != triage.Pending {
+			t.Errorf("an empty line answered events with %q", st.Answer)
+		}
+		topics := s.b.state.Topics
+		if topics[triage.TopicOwner].Value == "" || topics[triage.TopicDomain].Value != "" || topics[triage.TopicMutation].Value != "" {
+			t.Errorf("concluded: %+v", topics)
+		}
+	}
+}
+
+// TestSheetWantsTheValueFirst: a line that begins with none of the values is not sent, nor one
+// without words; a number is a value; typing alone sends nothing.
+func TestSheetWantsTheValueFirst(t *testing.T) {
+	t.Parallel()
+	s := atSheet(t, 80, 24)
+	s.types("run 4711")
+	s.to(t, "writer")
+	for said, complaint := range map[string]string{"the run of Kim": "Begin with another, refused_run", "another": "Say after another how", "unknown": "Say who was asked", "anotherone: x": "Begin with"} {
+		s.press("ctrl+u")
+		s.types(said)
+		s.press("enter")
+		if rowOf(s.screen()) != "writer" {
+			t.Fatalf("%q was taken:\n%s", said, s.screen())
+		}
+		s.want(t, complaint)
+	}
+	s.press("ctrl+u")
+	s.types("2 run 4711, by its id")
+	s.want(t, "● refused_run")
+	if n := s.b.state.Seq; s.answer("run").Status == triage.Settled {
+		t.Errorf("something was sent before the end, at entry %d", n)
+	}
+	s.press("esc")
+	s.want(t, "Say these 7")
+}
+
+// TestRefusedLineComesBack: what of a sheet was refused comes back with its words, and nothing is
+// recorded twice.
+func TestRefusedLineComesBack(t *testing.T) {
+	t.Parallel()
+	s := atSheet(t, 140, 45)
+	for name, said := range map[string]string{"run": "run 4711", "domain": "state-backend: it looks like it"} {
+		s.line(t, name)
+		s.types(said)
+	}
+	s.b.refuse = s.b.rb.ID + "/domain"
+	for i := 0; s.answer("run").Status != triage.Settled && i < 12; i++ {
+		s.key("enter")
+	}
+	s.want(t, "▸ domain", "state-backend: it looks like it", "! domain: ", "not now")
+	if strings.Contains(s.screen(), "  run ") && strings.Contains(s.screen(), "run 4711") {
+		t.Errorf("what was recorded is asked again:\n%s", s.screen())
+	}
+	s.b.refuse = ""
+	for i := 0; s.Sheet != nil && i < 12; i++ {
+		s.key("enter")
+	}
+	if c := s.b.state.Topics[triage.TopicDomain]; c.Value != "state-backend" || c.Why != "it looks like it" {
+		t.Errorf("domain = %+v", c)
+	}
+}
