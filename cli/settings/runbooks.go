@@ -2,6 +2,7 @@ package settings
 
 import (
 	"strings"
+	"sync"
 
 	"handrail/cli/process"
 	"handrail/runbooks"
@@ -9,9 +10,13 @@ import (
 	"handrail/steps/catalog"
 )
 
+// embedded are the runbooks that come with the program. They are the same as long as it runs, and
+// every screen asks for some: they are read once.
+var embedded = sync.OnceValues(func() ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) })
+
 // Embedded returns a runbook that comes with the program: drills are about those.
 func Embedded(id string) (*runbooks.Runbook, error) {
-	list, err := runbooks.Library(catalog.New())
+	list, err := embedded()
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func ShelfOf(p *process.Program) (Shelf, error) {
 			return s, err
 		}
 	}
-	own, err := runbooks.Library(catalog.New())
+	own, err := embedded()
 	if err != nil {
 		return s, err
 	}
