@@ -135,7 +135,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 	s.wait(command{re: regexp.MustCompile(`(?i)note`)})
 	s.send("the runner is gone for good\r")
 	p.until("the note", s.ended, s.text, func(j []byte) bool { return bytes.Contains(j, []byte("gone for good")) })
-	s.wait(command{re: regexp.MustCompile(`enter  Next: Find the run`)})
+	s.wait(command{re: regexp.MustCompile(`enter  Say these 7: `)})
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func killedInTerminal(t *testing.T, p *practice) {
 		t.Errorf("the read that the screen showed as done is %s", st.Status)
 	}
 	again, _ := p.tty(34, 110, "resume")
-	again.wait(command{re: regexp.MustCompile(`enter  Record that it was done`)})
+	again.wait(command{re: regexp.MustCompile(`(?s)▸ ● ci_run .*enter  Say these 7: ci_run`)})
 	again.send("q")
 	again.wait(command{re: regexp.MustCompile(`stays open`)})
 	<-again.ended

@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/tui/ink"
-	"handrail/tui/screen"
 )
 
 // asideMsg is a line that something wanted to write on the terminal.
@@ -29,11 +28,9 @@ func (m *model) hearAside() tea.Cmd {
 	}
 }
 
-// aside shows the line, unless something of ours stands there that was not read
-// yet. All of them are told on the terminal after the program gave it back.
+// aside shows the line below what stands there of ours: neither hides the other. All of
+// them are told on the terminal after the program gave it back.
 func (m *model) aside(line asideMsg) tea.Cmd {
-	if m.Notice.Text == "" || m.Notice.Aside {
-		m.Notice = screen.Notice{Text: ink.Say("Beside the screen: %s", string(line)), Aside: true}
-	}
+	m.Beside = ink.Say("Beside the screen: %s", string(line))
 	return m.hearAside()
 }

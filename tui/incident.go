@@ -217,9 +217,14 @@ func (m *model) didAll(msgs screen.Answers) {
 	}
 }
 
-// sheetComes brings the next sheet after a person's words, where nothing was read between.
+// sheetComes brings the next sheet after a person's words, where nothing was read between. A
+// note, and who and how bad it is, are said beside the walk: they leave what is in front.
 func sheetComes(m *model, after triage.Intent) {
-	if after.Kind != triage.DoProbe && m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
+	switch after.Kind {
+	case triage.DoProbe, triage.DoCancel, triage.DoInterrupt, triage.DoNote, triage.DoPerson, triage.DoSeverity:
+		return
+	}
+	if m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
 		m.run.SheetComes(m.Env)
 	}
 }

@@ -221,7 +221,7 @@ func (m *model) route(msg tea.KeyPressMsg) tea.Cmd {
 	case m.gate != nil:
 		return m.gate.Press(m.Env, msg)
 	}
-	m.Notice = screen.Notice{}
+	m.Notice, m.Beside = screen.Notice{}, ""
 	if !m.typing() {
 		to, opens := m.opens(msg)
 		switch {

@@ -121,7 +121,7 @@ func (m *model) played(msg playMsg) tea.Cmd {
 // pressReplay routes every key of a replay. None of them can ask for anything.
 func (m *model) pressReplay(msg tea.KeyPressMsg) tea.Cmd {
 	r, k := &m.replay, &m.Keys
-	m.Notice = screen.Notice{}
+	m.Notice, m.Beside = screen.Notice{}, ""
 	if m.help != nil {
 		if m.help.Press(m.Env, msg) {
 			m.help = nil

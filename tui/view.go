@@ -130,7 +130,18 @@ func (m *model) body(h int) []ink.Drawn {
 	return rows
 }
 
-// foot is the notice, the move and the keys.
+// told is a text above the keys, in three rows at most.
+func (m *model) told(lead ink.Drawn, t ink.Text) []ink.Drawn {
+	p := ink.Page{W: m.W - 2, Theme: &m.Theme}
+	p.Item(lead, m.Theme.Plain, t)
+	rows := p.Rows[:min(len(p.Rows), 3)]
+	for i := range rows {
+		rows[i] = " " + rows[i]
+	}
+	return rows
+}
+
+// foot is the notice, what came from beside the screen, the move and the keys.
 func (m *model) foot() []ink.Drawn {
 	th := &m.Theme
 	out := []ink.Drawn{th.Faint.On(ink.Line("─", m.W))}
@@ -140,11 +151,10 @@ func (m *model) foot() []ink.Drawn {
 		if m.Notice.Level == "" {
 			lead = ""
 		}
-		p := ink.Page{W: m.W - 2, Theme: th}
-		p.Item(lead, th.Plain, m.Notice.Text)
-		for _, r := range p.Rows[:min(len(p.Rows), 3)] {
-			out = append(out, " "+r)
-		}
+		out = append(out, m.told(lead, m.Notice.Text)...)
+	}
+	if m.Beside != "" {
+		out = append(out, m.told("", m.Beside)...)
 	}
 	if due := m.run.AnchorLine(m.Env); due != "" && m.help == nil {
 		out = append(out, ink.Cut(due, m.W))

@@ -11,10 +11,23 @@ import (
 	"handrail/session/trial"
 	"handrail/steps/catalog"
 	"handrail/triage"
+	"handrail/tui/screen"
 )
 
 // atSheet is a stale plan that was read, with the sheet in front.
 func atSheet(t *testing.T, w, h int) *hand {
+	t.Helper()
+	s := staled(t)
+	s.begin(t)
+	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	s.want(t, "Say these 7: run, domain, owner, writer, audit, events, source")
+	s.key("enter")
+	s.want(t, "── Say these 7", "▸ run")
+	return s
+}
+
+// staled is the home screen of a stale plan.
+func staled(t *testing.T) *hand {
 	t.Helper()
 	cat := catalog.New()
 	lib, err := runbooks.Library(cat)
@@ -30,13 +43,7 @@ func atSheet(t *testing.T, w, h int) *hand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := strokes(t, rb, cat, &d.Cases[0])
-	s.begin(t)
-	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	s.want(t, "Say these 7: run, domain, owner, writer, audit, events, source")
-	s.key("enter")
-	s.want(t, "── Say these 7", "▸ run")
-	return s
+	return strokes(t, rb, cat, &d.Cases[0])
 }
 
 // line goes to a line of the sheet.
@@ -163,5 +170,27 @@ func TestRefusedLineComesBack(t *testing.T) {
 	}
 	if c := s.b.state.Topics[triage.TopicDomain]; c.Value != "state-backend" || c.Why != "it looks like it" {
 		t.Errorf("domain = %+v", c)
+	}
+}
+
+// TestNoteLeavesWhatWasFound: a note about what was read does not bring the sheet over it.
+func TestNoteLeavesWhatWasFound(t *testing.T) {
+	t.Parallel()
+	s := staled(t)
+	inc, err := s.Config.Start(t.Context(), screen.Start{Given: s.b.c.Params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.enterIncident(inc)
+	s.Update(tea.WindowSizeMsg{Width: 140, Height: 45})
+	s.want(t, "▸ enter  Read")
+	s.key("enter")
+	s.want(t, "▸ enter  Say these 7")
+	s.press("t")
+	s.types("its runner is gone")
+	s.key("enter")
+	s.want(t, "▸ enter  Say these 7", "Note recorded")
+	if s.Sheet != nil {
+		t.Errorf("the sheet came over it:\n%s", s.screen())
 	}
 }

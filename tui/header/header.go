@@ -1,9 +1,6 @@
 package header
 
 import (
-	"strings"
-
-	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
@@ -35,7 +32,7 @@ func Draw(env *screen.Env, name ink.Text) []ink.Drawn {
 	}
 	left := " " + brand + "  " + th.Strong.On(ink.Or(ink.Shown(s.Title), ink.Shown(s.Incident)))
 	right := "  " + th.Severity(ink.Shown(string(s.Severity))).On(ink.Shown(string(s.Severity))) + lowerWaits(env) + "  " + th.Plain.On(env.Elapsed(env.Now)) + "  " + Chip(env) + " "
-	return []ink.Drawn{ink.Spread(left, right, env.W), " " + ink.Cut(about(env), env.W-2), rule(env)}
+	return []ink.Drawn{ink.Spread(left, right, env.W), " " + ink.Cut(about(env, env.W-2), env.W-2), rule(env)}
 }
 
 // lowerWaits stands beside the severity while a lower one waits.
@@ -44,84 +41,6 @@ func lowerWaits(env *screen.Env) ink.Drawn {
 		return ""
 	}
 	return env.Theme.Muted.On(ink.Say(" › %s?", triage.SeverityAsk{GateShown: env.Snap.State.Lowering.Shown}.Lowers()))
-}
-
-// about is what the incident is about: cluster, workspace, who the API server
-// says is asking, host.
-func about(env *screen.Env) ink.Drawn {
-	th := &env.Theme
-	var parts []string
-	if d := env.Snap.State.Drill; d != "" {
-		parts = append(parts, string(th.Accent.On(ink.Say("DRILL %s", d))))
-	}
-	for _, kv := range module(env) { // first: a narrow screen cuts the end
-		parts = append(parts, string(th.Muted.On(ink.Shown(kv.Key))+" "+th.Plain.On(ink.Shown(kv.Value))))
-	}
-	as := ""
-	for _, who := range env.Snap.State.People {
-		if who.Proof == "kube" {
-			as = who.ID
-		}
-	}
-	if age := copyAge(env); age != "" {
-		parts = append(parts, string(age))
-	}
-	if who := atKeyboard(env); who != "" {
-		parts = append(parts, string(who))
-	}
-	add := func(key, value string) {
-		parts = append(parts, string(th.Muted.On(ink.Shown(key))+" "+th.Plain.On(ink.Shown(value))))
-	}
-	for _, kv := range env.Snap.Header {
-		if kv.Key == "host" && as != "" {
-			add("as", as)
-			as = ""
-		}
-		add(kv.Key, kv.Value)
-	}
-	if as != "" {
-		add("as", as)
-	}
-	if len(parts) == 0 {
-		parts = append(parts, string(th.Muted.On(ink.Shown(env.Snap.State.Incident))))
-	}
-	return ink.Drawn(strings.Join(parts, string(th.Faint.On("  ·  "))))
-}
-
-// mostDir bounds the name of a directory, of which the end tells one from another.
-const mostDir = 30
-
-// module is the root module that the incident is about, and its workspace, where its runbook
-// is about one.
-func module(env *screen.Env) []steps.KV {
-	given := env.Snap.State.Params(env.Snap.State.Plan().Runbook)
-	if !given["dir"].Known() || steps.Find(env.Snap.Header, "dir") != "" {
-		return nil
-	}
-	find := func(key, param string) string {
-		if v := steps.Find(env.Snap.Where, key); v != "" {
-			return v
-		}
-		return given[param].Text()
-	}
-	out := []steps.KV{{Key: "dir", Value: tail(find("directory", "dir"), mostDir)}}
-	if space := find("workspace", "workspace"); space != "" && steps.Find(env.Snap.Header, "workspace") == "" {
-		out = append(out, steps.KV{Key: "workspace", Value: string(ink.Clip(ink.Shown(space), 20))})
-	}
-	return out
-}
-
-// tail is the end of a path, from a folder on.
-func tail(path string, most int) string {
-	r := []rune(path)
-	if len(r) <= most {
-		return path
-	}
-	end := string(r[len(r)-most+1:])
-	if i := strings.IndexByte(end, '/'); i > 0 {
-		end = end[i:]
-	}
-	return "…" + end
 }
 
 // Chip says in a word what the program can do now.

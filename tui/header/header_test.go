@@ -67,3 +67,36 @@ func TestHeaderNamesTheModule(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderKeepsWhoActs: whom the API server knows stays on the line. The directory yields
+// first, then what a gate names again; a long name keeps its end.
+func TestHeaderKeepsWhoActs(t *testing.T) {
+	t.Parallel()
+	const robot = "system:serviceaccount:drill-killed-runner-901454:operator"
+	cluster := []steps.KV{{Key: "cluster", Value: "handrail-lab-drill-killed-runner"}, {Key: "namespace", Value: "drill-killed-runner-901454"}, {Key: "host", Value: "vm"}}
+	where := []steps.KV{{Key: "directory", Value: "/srv/teams/payments/infrastructure/regions/eu/network"}, {Key: "workspace", Value: "default"}}
+	given := map[string]triage.Value{"dir": steps.PathOf("."), "workspace": steps.StringOf("")}
+	for name, tc := range map[string]struct {
+		who, drill string
+		w          int
+		want       string
+	}{
+		"all of it":     {"ana", "", 200, " dir …/regions/eu/network  ·  workspace default  ·  cluster handrail-lab-drill-killed-runner  ·  namespace drill-killed-runner-901454  ·  as ana  ·  host vm"},
+		"short dir":     {"ana", "", 140, " dir …/eu/network  ·  workspace default  ·  cluster handrail-lab-drill-killed-runner  ·  namespace drill-killed-runner-901454  ·  as ana  …"},
+		"dir behind":    {"ana.maria@example.com", "", 142, " workspace default  ·  cluster handrail-lab-drill-killed-runner  ·  namespace drill-killed-runner-901454  ·  as ana.maria@example.com  ·  di…"},
+		"namespace too": {robot, "", 144, " workspace default  ·  cluster handrail-lab-drill-killed-runner  ·  as " + robot + "  ·  namespace…"},
+		"end of a name": {robot, "killed-runner", 110, " DRILL killed-runner  ·  workspace default  ·  cluster handrail-lab-drill-…  ·  as …-runner-901454:operator …"},
+		"80":            {robot, "", 80, " cluster handrail-lab-drill-…  ·  as …unt:drill-killed-runner-901454:operator …"},
+		"80, a person":  {"ana.maria@example.com", "", 80, " cluster handrail-lab-drill-…  ·  as ana.maria@example.com  ·  workspace defau…"},
+		"narrow":        {robot, "", 60, " cluster handrail-lab-drill-…  ·  as …ner-901454:operator …"},
+		"narrow drill":  {robot, "killed-runner", 60, " DRILL killed-runner  ·  as …illed-runner-901454:operator …"},
+		"wide letters":  {strings.Repeat("界", 40) + "ana", "", 80, " cluster handrail-lab-drill-…  ·  as …" + strings.Repeat("界", 18) + "ana …"},
+	} {
+		s := triage.State{Incident: "i", Drill: tc.drill, Plans: []triage.Plan{{Runbook: "state-lock", Params: given}}, People: []triage.Person{{ID: "root", Proof: "os"}, {ID: tc.who, Proof: "kube"}}}
+		env := &screen.Env{Incident: struct{ screen.Incident }{}, W: tc.w, Case: &incident.Case{Snap: view.Snapshot{State: s, Where: where, Header: cluster}}}
+		got := ansi.Strip(string(Draw(env, "run")[1]))
+		if got != tc.want || ansi.StringWidth(got) > tc.w {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

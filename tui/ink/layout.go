@@ -23,6 +23,22 @@ func Cut(d Drawn, w int) Drawn {
 // Clip shortens a text to w cells.
 func Clip(t Text, w int) Text { return Text(Cut(Drawn(start(string(t), w)), w)) }
 
+// ClipStart shortens a text to its end of w cells.
+func ClipStart(t Text, w int) Text {
+	over := ansi.StringWidth(string(t)) - w
+	if over <= 0 {
+		return t
+	}
+	if w <= 0 {
+		return ""
+	}
+	out := ansi.TruncateLeft(string(t), over+1, "…")
+	if ansi.StringWidth(out) > w { // half of a wide letter was to go
+		out = ansi.TruncateLeft(string(t), over+2, "…")
+	}
+	return Text(out)
+}
+
 // start is as much of l as says where it breaks at w cells: a text of a megabyte
 // is not measured whole for each of its lines.
 func start(l string, w int) string {

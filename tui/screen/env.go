@@ -62,6 +62,7 @@ type Env struct {
 
 	Room   func() int // rows between header and foot, as they are now
 	Notice Notice
+	Beside ink.Text   // the newest line from outside of the program, until the next key
 	Sheet  *form.Form // the sheet in front
 	Sender *form.Form // the sheet that the key in hand sends, nil for none
 	Serial int        // numbers what is opened, so that late answers find nothing
@@ -74,7 +75,6 @@ type Env struct {
 type Notice struct {
 	Level string // "", warning or critical
 	Text  ink.Text
-	Aside bool // from outside of the program; anything of ours replaces it
 }
 
 // Show has another screen fill the terminal.
