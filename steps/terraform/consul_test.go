@@ -165,6 +165,8 @@ func TestConsulTrouble(t *testing.T) {
 		{name: "session without end", kind: "lock", answers: map[string]string{"/v1/kv/p/.lock": "200 " + key, "/v1/session/info/11111111-1111-1111-1111-111111111111": `200 [{"ID":"x","Node":"n","TTL":""}]`},
 			check: func(o steps.Observation) bool { return says(o, "until the session is ended") }},
 		{name: "part of another key", kind: "state", answers: map[string]string{"/v1/kv/p": `200 {"current-hash":"x","chunks":["secrets/all"]}`}, err: "does not lie below its key"},
+		{name: "key without a value", kind: "state", answers: map[string]string{"/v1/kv/p": "200 "},
+			check: func(o steps.Observation) bool { return o.Facts["exists"].Bool() && len(o.Findings) > 0 }},
 		{name: "bad gzip", kind: "state", answers: map[string]string{"/v1/kv/p": "200 \x1f\x8bx"},
 			check: func(o steps.Observation) bool { return o.Facts["exists"].Bool() && says(o, "does not unpack") }},
 		{name: "lent token", kind: "lock", environ: []string{"CONSUL_HTTP_TOKEN=opaque-token"}, trust: os.ErrPermission, err: "trust the directory first"},

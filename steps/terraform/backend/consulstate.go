@@ -91,7 +91,7 @@ func (c *consulStore) State(ctx context.Context) (State, error) {
 // inParts reports whether a value is more than a state as it stands.
 func (c *consulStore) inParts(raw []byte) bool {
 	_, chunked, _ := parseConsulChunks(raw, c.path)
-	return chunked || raw[0] == packedFirst
+	return chunked || len(raw) > 0 && raw[0] == packedFirst
 }
 
 // readThrough reads a state to its end, and says whether its parts make one.
@@ -100,7 +100,8 @@ func readThrough(body io.ReadCloser) error {
 	return errors.Join(err, body.Close())
 }
 
-// value reads what stands under the key of the state; index is the number of the last write.
+// value reads what stands under the key of the state; index is the number of the last write. A key
+// without a value is no absent state: every program ends in "no state" there.
 func (c *consulStore) value(ctx context.Context) (raw []byte, index string, err error) {
 	resp, err := c.ask(ctx, "/v1/kv/"+c.path, true)
 	if err != nil {
@@ -109,9 +110,6 @@ func (c *consulStore) value(ctx context.Context) (raw []byte, index string, err 
 	defer resp.Body.Close()
 	if raw, err = limited(resp.Body, c.path); err != nil {
 		return nil, "", err
-	}
-	if len(raw) == 0 {
-		return nil, "", errAbsent
 	}
 	if n, err := strconv.ParseUint(resp.Header.Get("X-Consul-Index"), 10, 64); err == nil {
 		index = strconv.FormatUint(n, 10)
