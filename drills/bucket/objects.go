@@ -267,15 +267,3 @@ func (s *server) keysOf(bucket string) ([]string, error) {
 	slices.Sort(out)
 	return out, err
 }
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}

@@ -94,7 +94,7 @@ func (f fault) Error() string { return f.code + ": " + f.text }
 
 // call is one request while it is answered.
 type call struct {
-	w           *statusWriter
+	w           *StatusWriter
 	r           *http.Request
 	bucket, key string
 	id          string
@@ -105,7 +105,7 @@ const maxBody = 64 << 20
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := call{w: &statusWriter{w, http.StatusOK}, r: r, id: requestID()}
+	c := call{w: NewStatusWriter(w), r: r, id: requestID()}
 	c.bucket, c.key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	w.Header().Set("X-Amz-Request-Id", c.id)
@@ -125,7 +125,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.refuse(f)
 	}
 	line, err := json.Marshal(Request{At: s.now().UTC(), ID: c.id, Who: who, Agent: r.UserAgent(), Method: r.Method,
-		Object: strings.TrimSuffix(c.bucket+"/"+c.key, "/"), Status: c.w.status})
+		Object: strings.TrimSuffix(c.bucket+"/"+c.key, "/"), Status: c.w.Status})
 	if err == nil {
 		_, err = s.log.Write(append(line, '\n'))
 	}

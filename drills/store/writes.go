@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"handrail/drills/bucket"
 )
 
 // Write is one request that changes something, as the log of the servers has it.
@@ -66,30 +68,15 @@ func (s *server) logged(who string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		at, kept := time.Now().UTC(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		at, kept := time.Now().UTC(), bucket.NewStatusWriter(w)
 		next.ServeHTTP(kept, r)
 		what := r.Method + " " + r.URL.Path
 		if t := r.Header.Get("X-Amz-Target"); t != "" {
 			what = t
 		}
-		s.log.add(Write{At: at, Who: who, What: what, Agent: r.UserAgent(), Status: kept.status})
+		s.log.add(Write{At: at, Who: who, What: what, Agent: r.UserAgent(), Status: kept.Status})
 	})
 }
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets a proxy flush what it passes on.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Writes are the writes of the servers of a folder, in their order.
 func Writes(dir string) ([]Write, error) {
