@@ -21,7 +21,7 @@ func readAfter(ctx context.Context, env steps.Env, p steps.Preview, said string,
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeRead)
 	defer stop()
 	in := steps.Params{"dir": steps.PathOf(steps.Find(p.Target, module.KeyDir))}
-	t, err := readSite(ctx, env, in, out)
+	t, err := readStored(ctx, env, in, out)
 	if err == nil && t.unsound != nil {
 		err = t.unsound
 	}
@@ -105,7 +105,7 @@ func began(before []steps.KV) (c change, others string, err error) {
 
 // readAgain reads the target of an act whose end was not recorded.
 func readAgain(ctx context.Context, env steps.Env, before []steps.KV, in steps.Params, out steps.Sink) (site, error) {
-	t, err := readSite(ctx, env, in, out)
+	t, err := readStored(ctx, env, in, out)
 	if err != nil {
 		return t, err
 	}
@@ -165,7 +165,7 @@ func ready(ctx context.Context, env steps.Env, g steps.Gater, p steps.Preview, i
 	if why := unsent(p, fresh, err); why != "" {
 		return refuse(why, fresh.Target)
 	}
-	before, err := readSite(ctx, env, in, out)
+	before, err := readStored(ctx, env, in, out)
 	switch {
 	case err != nil:
 		return refuse("the state could not be read again: "+err.Error(), fresh.Target)

@@ -43,7 +43,27 @@ type site struct {
 	near    *surroundings
 }
 
+// readSite reads what a change starts from: the state, its lock, and which program would write.
 func readSite(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (site, error) {
+	t, err := readStored(ctx, env, in, out)
+	if err != nil {
+		return t, err
+	}
+	t.program, t.noTool = tool.For(ctx, env, t.w, t.providers())
+	t.tool = t.program.Path
+	return t, ctx.Err()
+}
+
+// providers are those that the state names, by their hosts.
+func (t site) providers() map[string]int {
+	if t.now.Doc == nil {
+		return nil
+	}
+	return t.now.Doc.Providers
+}
+
+// readStored reads the state and its lock. It starts no program: what a change came to is in the state alone.
+func readStored(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (site, error) {
 	t := site{near: &surroundings{}}
 	var err error
 	if t.w, t.s, err = backend.OpenAt(ctx, env, in, out); err != nil {
@@ -56,12 +76,7 @@ func readSite(ctx context.Context, env steps.Env, in steps.Params, out steps.Sin
 		return t, err
 	}
 	t.now, t.unsound = state.ReadLedger(ctx, t.s, out.Secret)
-	var hosts map[string]int
-	if t.now.Doc != nil {
-		hosts = t.now.Doc.Providers
-	}
-	t.program, t.noTool = tool.For(ctx, env, t.w, hosts)
-	t.tool = t.program.Path
+	t.tool, t.noTool = tool.Find(env, t.w, t.providers())
 	return t, ctx.Err()
 }
 
