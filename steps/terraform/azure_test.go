@@ -1,12 +1,14 @@
 package terraform
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -24,9 +26,11 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
+	"handrail/drills/lab"
 	"handrail/steps"
 	"handrail/steps/stepstest"
 )
@@ -45,8 +49,12 @@ type azureWorld struct {
 	box     *container.Client // of an administrator
 }
 
-func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
+func newAzureWorld(t *testing.T) *azureWorld {
 	t.Helper()
+	server := emulator.get(t, "azure")
+	target, err := url.Parse(server.URL)
+	ok(t, err)
+	handler, key := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, ErrorLog: log.New(io.Discard, "", 0)}, envOf(t, server, "ARM_ACCESS_KEY")
 	a := &azureWorld{ca: filepath.Join(t.TempDir(), "ca.pem")}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -77,6 +85,9 @@ func newAzureWorld(t *testing.T, handler http.Handler, key string) *azureWorld {
 	a.unit = statePath(t)
 	a.environ = []string{"HTTPS_PROXY=" + a.proxy.URL, "SSL_CERT_FILE=" + a.ca, "ARM_ACCESS_KEY=" + key}
 	a.admin(t, key)
+	if _, err := a.box.Create(t.Context(), nil); err != nil && !bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
+		t.Fatal(err)
+	}
 	return a
 }
 
@@ -150,16 +161,33 @@ func (a *azureWorld) admin(t *testing.T, key string) {
 	}
 }
 
-// emulator hands requests on to the server of the lab, which tells accounts by
-// the name that they were sent to.
-func emulator(t *testing.T) (http.Handler, string) {
+// emulator is one server for all tests: each has a state of its own on it.
+var emulator sharedServer
+
+// sharedServer is a server that starts at its first use and ends with the tests.
+type sharedServer struct {
+	once   sync.Once
+	dir    string
+	server *lab.Server
+	err    error
+}
+
+func (s *sharedServer) get(t *testing.T, name string) *lab.Server {
 	t.Helper()
-	server := service(t, "azure", t.TempDir())
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
+	s.once.Do(func() {
+		if s.dir, s.err = os.MkdirTemp("", "handrail-"+name+"-"); s.err == nil {
+			s.server, s.err = lab.StartService(context.Background(), lab.Options{}, name, s.dir)
+		}
+	})
+	ok(t, s.err)
+	return s.server
+}
+
+func (s *sharedServer) close() error {
+	if s.server == nil {
+		return nil
 	}
-	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, ErrorLog: log.New(io.Discard, "", 0)}, envOf(t, server, "ARM_ACCESS_KEY")
+	return errors.Join(s.server.Close(), os.RemoveAll(s.dir))
 }
 
 func (a *azureWorld) block() string {
@@ -169,11 +197,7 @@ func (a *azureWorld) block() string {
 // TestAzure looks at every state of a lock on the emulator.
 func TestAzure(t *testing.T) {
 	t.Parallel()
-	handler, key := emulator(t)
-	a := newAzureWorld(t, handler, key)
-	if _, err := a.box.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	a := newAzureWorld(t)
 	w := newBackend(t, "azurerm", a.block(), quick, a.environ...)
 	w.look().wantFree(t, true) // init has made it
 	absent := &world{t: t, env: w.env}

@@ -177,10 +177,7 @@ func gcsRig(t *testing.T) *lockRig {
 }
 
 func azureRig(t *testing.T) *lockRig {
-	handler, key := emulator(t)
-	a := newAzureWorld(t, handler, key)
-	_, err := a.box.Create(t.Context(), nil)
-	ok(t, err)
+	a := newAzureWorld(t)
 	r := &lockRig{name: "azurerm", backend: "azurerm", block: a.block(), w: newBackend(t, "azurerm", a.block(), quick, a.environ...)}
 	b := a.box.NewBlobClient(a.unit)
 	meta := func(info []byte, with *blob.AccessConditions) {

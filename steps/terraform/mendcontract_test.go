@@ -20,7 +20,11 @@ func (r *lockRig) mended(t *testing.T) {
 	w := r.w
 	file, was := w.copyOfState()
 	in := steps.Params{"file": steps.PathOf(file)}
-	for name, raw := range map[string][]byte{"torn": was.Raw[:len(was.Raw)/2], "of a merge": []byte("<<<<<<< HEAD\n"), "empty": {}} {
+	broken := map[string][]byte{"torn": was.Raw[:len(was.Raw)/2]}
+	if r.backend != "local" && r.backend != "kubernetes" { // TestRestoreOverWhatCannotBeRead has more of these two
+		broken["empty"] = nil
+	}
+	for name, raw := range broken {
 		r.tear(raw)
 		said, pushed := w.tofuSays("state", "push", "-force", file)
 		if pushed == nil && len(raw) > 0 {

@@ -37,11 +37,7 @@ func TestOtherStates(t *testing.T) {
 			return newBackend(t, "s3", a.block("use_lockfile = true"), quick, a.environ...)
 		},
 		"azurerm": func(t *testing.T) *world {
-			handler, key := emulator(t)
-			a := newAzureWorld(t, handler, key)
-			if _, err := a.box.Create(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			a := newAzureWorld(t)
 			return newBackend(t, "azurerm", a.block(), quick, a.environ...)
 		},
 	} {

@@ -66,8 +66,14 @@ func (w *world) opens(kind string, in steps.Params) steps.Preview {
 	if len(p.Unmet) > 0 {
 		w.t.Fatalf("%s is shut: %s", kind, unmet(p))
 	}
-	if again := w.shows(kind, in); again.Digest("i", "s") != p.Digest("i", "s") {
-		w.t.Fatalf("two previews of %s differ in digest", kind)
+	if !w.twice[kind] { // once for each world
+		if again := w.shows(kind, in); again.Digest("i", "s") != p.Digest("i", "s") {
+			w.t.Fatalf("two previews of %s differ in digest", kind)
+		}
+		if w.twice == nil {
+			w.twice = map[string]bool{}
+		}
+		w.twice[kind] = true
 	}
 	if p.Phrase == "" || p.Effect == "" || p.Command == "" || p.Request == "" || p.Undo == "" || p.Prior == nil {
 		w.t.Fatalf("the preview is not complete: %+v", p)
@@ -402,8 +408,8 @@ func TestLiveObjectsStay(t *testing.T) {
 	}
 }
 
-// TestGatesOnServers: the gates on the other backends that have a server here. A
-// version is restored where the backend keeps one, else a copy.
+// TestGatesOnServers: the gates that change a state by address on the other backends that have a server here;
+// TestGateContract has the restore.
 func TestGatesOnServers(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(t *testing.T) *world{
@@ -415,11 +421,7 @@ func TestGatesOnServers(t *testing.T) {
 		},
 		"gcs": func(t *testing.T) *world { w, _ := gcsWorld(t, threeKinds); return w },
 		"azurerm": func(t *testing.T) *world {
-			handler, key := emulator(t)
-			a := newAzureWorld(t, handler, key)
-			if _, err := a.box.Create(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			a := newAzureWorld(t)
 			return newBackend(t, "azurerm", a.block(), threeKinds, a.environ...)
 		},
 	} {
@@ -427,23 +429,13 @@ func TestGatesOnServers(t *testing.T) {
 			t.Parallel()
 			w := make(t)
 			w.run("apply", "-auto-approve", "-input=false", "-no-color")
-			first := w.ledger()
-			restore := steps.Params{"version": text(first.Version)}
-			if name != "gcs" {
-				file, _ := w.copyOfState()
-				restore = steps.Params{"file": steps.PathOf(file)}
-			}
 			for _, step := range []struct {
 				kind string
 				in   steps.Params
 			}{
 				{"state-rm", addressParams("terraform_data.a", "terraform_data.b[1]")},
 				{"state-mv", steps.Params{"from": text("terraform_data.b[0]"), "to": text("module.x.terraform_data.b[0]")}},
-				{"restore-state", restore},
 			} {
-				if step.kind == "restore-state" {
-					w.run("state", "rm", "terraform_data.a")
-				}
 				was := w.ledger()
 				p := w.opens(step.kind, step.in)
 				if o := w.carry(step.kind, p); o.Result != steps.Done {

@@ -116,7 +116,11 @@ func (w *world) slow() *slowServer {
 func TestKilledInTheAct(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"state-rm", "state-mv", "import", "restore-state"} {
-		for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP} {
+		signals := []syscall.Signal{syscall.SIGKILL}
+		if kind == "state-rm" { // all of them run their program by writeTool, so that one hangup stands for four
+			signals = append(signals, syscall.SIGHUP)
+		}
+		for _, sig := range signals {
 			t.Run(fmt.Sprintf("%s %v", kind, sig), func(t *testing.T) {
 				t.Parallel()
 				killedInTheAct(t, kind, sig)

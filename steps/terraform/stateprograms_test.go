@@ -19,15 +19,7 @@ import (
 func TestProgramsAlike(t *testing.T) {
 	t.Parallel()
 	eachProgram(t, func(t *testing.T, name string) {
-		w := newWorld(t, "local", `resource "terraform_data" "unused" {}`)
-		w.tofu = programPath(t, w.lab, name)
-		if err := os.RemoveAll(filepath.Join(w.dir, ".terraform")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(w.dir, "main.tf"), []byte(threeKinds), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		w.run("init", "-input=false", "-no-color")
+		w := newWorldOf(t, name, "local", threeKinds)
 		w.run("apply", "-auto-approve", "-input=false", "-no-color")
 		file, first := w.copyOfState()
 		w.run("state", "rm", "terraform_data.b[1]")

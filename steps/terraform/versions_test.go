@@ -115,11 +115,7 @@ func TestVersions(t *testing.T) {
 	})
 	t.Run("azurerm", func(t *testing.T) {
 		t.Parallel()
-		handler, key := emulator(t)
-		a := newAzureWorld(t, handler, key)
-		if _, err := a.box.Create(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		a := newAzureWorld(t)
 		w := newBackend(t, "azurerm", a.block()+"\nsnapshot = true", quick, a.environ...)
 		w.threeWrites()
 		obs := w.probe("terraform/versions", steps.Params{"limit": steps.IntOf(20)})
