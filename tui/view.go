@@ -131,9 +131,9 @@ func (m *model) body(h int) []ink.Drawn {
 }
 
 // told is a text above the keys, in three rows at most.
-func (m *model) told(lead ink.Drawn, t ink.Text) []ink.Drawn {
-	p := ink.Page{W: m.W - 2, Theme: &m.Theme}
-	p.Item(lead, m.Theme.Plain, t)
+func told(env *screen.Env, lead ink.Drawn, t ink.Text) []ink.Drawn {
+	p := ink.Page{W: env.W - 2, Theme: &env.Theme}
+	p.Item(lead, env.Theme.Plain, t)
 	rows := p.Rows[:min(len(p.Rows), 3)]
 	for i := range rows {
 		rows[i] = " " + rows[i]
@@ -151,10 +151,10 @@ func (m *model) foot() []ink.Drawn {
 		if m.Notice.Level == "" {
 			lead = ""
 		}
-		out = append(out, m.told(lead, m.Notice.Text)...)
+		out = append(out, told(m.Env, lead, m.Notice.Text)...)
 	}
 	if m.Beside != "" {
-		out = append(out, m.told("", m.Beside)...)
+		out = append(out, told(m.Env, "", m.Beside)...)
 	}
 	if due := m.run.AnchorLine(m.Env); due != "" && m.help == nil {
 		out = append(out, ink.Cut(due, m.W))
