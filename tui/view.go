@@ -130,8 +130,8 @@ func (m *model) body(h int) []ink.Drawn {
 	return rows
 }
 
-// told is a text above the keys, in three rows at most.
-func told(env *screen.Env, lead ink.Drawn, t ink.Text) []ink.Drawn {
+// saidRows are a text above the keys, in three rows at most.
+func saidRows(env *screen.Env, lead ink.Drawn, t ink.Text) []ink.Drawn {
 	p := ink.Page{W: env.W - 2, Theme: &env.Theme}
 	p.Item(lead, env.Theme.Plain, t)
 	rows := p.Rows[:min(len(p.Rows), 3)]
@@ -151,10 +151,10 @@ func (m *model) foot() []ink.Drawn {
 		if m.Notice.Level == "" {
 			lead = ""
 		}
-		out = append(out, told(m.Env, lead, m.Notice.Text)...)
+		out = append(out, saidRows(m.Env, lead, m.Notice.Text)...)
 	}
 	if m.Beside != "" {
-		out = append(out, told(m.Env, "", m.Beside)...)
+		out = append(out, saidRows(m.Env, "", m.Beside)...)
 	}
 	if due := m.run.AnchorLine(m.Env); due != "" && m.help == nil {
 		out = append(out, ink.Cut(due, m.W))
