@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -64,15 +65,52 @@ func (r *Runbook) Aside(step string, v Vars) string {
 }
 
 // applies judges whether a step applies. What did not by its last reading is not wanted
-// because that grew old.
+// because that grew old, and what rests on a step alone that does not apply, and was not read,
+// does not apply either. A proof of the recovery is never taken off that way.
 func (r *Runbook) applies(s *Step, v Vars) triage.Verdict {
 	now := r.judge(s.when, nil, v)
-	if now.Result == resStale {
+	switch now.Result {
+	case resStale:
 		if last := r.judge(s.when, nil, v.ageless()); last.Result == resFalse {
 			return last
 		}
+	case resUnknown:
+		if s.Phase == triage.Verify {
+			break
+		}
+		if on := r.restsOnAside(s, now.Missing, v); on != nil {
+			now.Result, now.Why, now.At, now.Aged = resFalse, "it rests on “"+cmp.Or(on.Title, on.ID)+"”, which does not apply", time.Time{}, nil
+		}
 	}
 	return now
+}
+
+// restsOnAside is the first of the steps whose values a condition lacks, where none of them
+// applies and none was read; nil otherwise. They stand before s: a later one is not asked.
+func (r *Runbook) restsOnAside(s *Step, missing []string, v Vars) (first *Step) {
+	for _, name := range missing {
+		x, ok := r.scope.vars[name]
+		if !ok || x.step == "" {
+			return nil
+		}
+		on := r.step(x.step)
+		if on == nil || on == s || on.when == nil || on.Kind == triage.WatchStep || !v.Read[x.step].IsZero() || v.Answers[x.step] != "" || !r.before(on, s) {
+			return nil
+		}
+		if r.applies(on, v).Result != resFalse {
+			return nil
+		}
+		if first == nil {
+			first = on
+		}
+	}
+	return first
+}
+
+// before reports whether a step stands before another.
+func (r *Runbook) before(a, b *Step) bool {
+	at := func(id string) int { return slices.IndexFunc(r.Steps, func(x Step) bool { return x.ID == id }) }
+	return at(a.ID) < at(b.ID)
 }
 
 func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
