@@ -25,7 +25,7 @@ func (s *Centre) hanging(ctx context.Context, w *answer) {
 	}
 	r := cluster.Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace"}
 	s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
-		if !overdue(o) {
+		if !overdue(o) && !emptyingFails(o) {
 			return
 		}
 		w.row(steps.Standing{Level: steps.Warning, What: saying("hangs in deletion", remaining(o)), Where: r.Label("", o.GetName()), Since: o.GetDeletionTimestamp().Time,
@@ -75,6 +75,21 @@ func (s *Centre) tellWhy(ctx context.Context, w *answer, r cluster.Resource, lat
 			row.Detail = steps.Clip(why, 600)
 		}
 	}
+}
+
+// emptyingFails: the namespace controller says of a namespace that it cannot find or delete
+// what is in it. That does not pass by waiting.
+func emptyingFails(o cluster.Object) bool {
+	if o.GetDeletionTimestamp() == nil {
+		return false
+	}
+	conditions := conditionsOf(o)
+	for _, kind := range []string{"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionContentFailure"} {
+		if conditions[kind].status == "True" {
+			return true
+		}
+	}
+	return false
 }
 
 // remaining is what a namespace says of what it still holds.

@@ -17,10 +17,11 @@ import (
 )
 
 // refused finds what refuses requests and is no custom policy: webhooks that fail
-// closed and have nothing behind them, and the quotas, limits, Pod Security levels,
-// accounts and namespaces that the Warnings of the last hour name.
+// closed and have nothing behind them, API services that do not answer, and the quotas,
+// limits, Pod Security levels, accounts and namespaces that the Warnings of the last hour name.
 func (s *Centre) refused(ctx context.Context, w *answer) {
 	s.deadWebhooks(ctx, w)
+	s.deadAPIs(ctx, w)
 	denials := map[string]*denial{}
 	r := cluster.Resource{Version: "v1", Plural: "events", Kind: "Event", Namespaced: true}
 	s.every(ctx, w, r, cluster.AsJSON, url.Values{"fieldSelector": {"type=Warning"}}, func(o cluster.Object) {
@@ -114,4 +115,27 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 			Runbook: bookOfWebhooks, Params: map[string]string{"webhook": hook.name},
 			Command: s.c.Kubectl(hook.to.namespace, "get", "endpointslices", "-l", "kubernetes.io/service-name="+hook.to.name)})
 	}
+}
+
+// deadAPIs finds API services that the server cannot reach.
+func (s *Centre) deadAPIs(ctx context.Context, w *answer) {
+	s.every(ctx, w, cluster.APIServices(), cluster.AsJSON, nil, func(o cluster.Object) {
+		if row, is := deadAPI(o); is {
+			row.Where, row.Command = cluster.APIServices().Label("", o.GetName()), s.get(cluster.APIServices(), o)
+			w.row(row)
+		}
+	})
+}
+
+// deadAPI is the row of an API service that another server serves and that is not available.
+func deadAPI(o cluster.Object) (steps.Standing, bool) {
+	available := conditionsOf(o)["Available"]
+	service := textIn(o, "spec", "service", "name")
+	if available.status != "False" || service == "" {
+		return steps.Standing{}, false
+	}
+	return steps.Standing{Level: steps.Critical, Since: available.since, Owner: keptBy(o),
+		What: saying(fmt.Sprintf("its API does not answer, served by service %s/%s", steps.Clip(textIn(o, "spec", "service", "namespace"), 63), steps.Clip(service, 253)), available.message),
+		Detail: "Each request for its API is refused, and no namespace of this cluster can be deleted, until its service answers or the APIService is deleted. " +
+			available.message}, true
 }

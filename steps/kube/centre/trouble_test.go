@@ -63,3 +63,45 @@ func TestRowsCarryTheMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyingFails: a namespace whose controller cannot empty it hangs from that moment on.
+func TestEmptyingFails(t *testing.T) {
+	t.Parallel()
+	const condemned = `"deletionTimestamp":"2026-11-26T20:59:01Z",`
+	for name, tc := range map[string]struct {
+		meta, status string
+		want         bool
+	}{
+		"a dead API":              {condemned, `{"type":"NamespaceDeletionDiscoveryFailure","status":"True"}`, true},
+		"a webhook refuses":       {condemned, `{"type":"NamespaceDeletionContentFailure","status":"True"}`, true},
+		"all goes well":           {condemned, `{"type":"NamespaceDeletionDiscoveryFailure","status":"False"}`, false},
+		"it waits for finalizers": {condemned, `{"type":"NamespaceFinalizersRemaining","status":"True"}`, false},
+		"it is not to go":         {"", `{"type":"NamespaceDeletionDiscoveryFailure","status":"True"}`, false},
+	} {
+		o := objectOf(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{%s"name":"n"},"status":{"conditions":[%s]}}`, tc.meta, tc.status))
+		if got := emptyingFails(o); got != tc.want {
+			t.Errorf("%s: hangs is %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// TestDeadAPI: an API service of another server that is not available refuses all requests for
+// its API; what the API server serves itself, or has not asked yet, is no row.
+func TestDeadAPI(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		spec, status string
+		want         bool
+	}{
+		"its service is gone": {`{"service":{"namespace":"shop","name":"metrics"}}`, "False", true},
+		"it answers":          {`{"service":{"namespace":"shop","name":"metrics"}}`, "True", false},
+		"not asked yet":       {`{"service":{"namespace":"shop","name":"metrics"}}`, "Unknown", false},
+		"the server itself":   {`{}`, "False", false},
+	} {
+		o := objectOf(t, fmt.Sprintf(`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.x"},"spec":%s,"status":{"conditions":[{"type":"Available","status":%q,"message":"service/metrics is not present"}]}}`, tc.spec, tc.status))
+		row, is := deadAPI(o)
+		if is != tc.want || is && (!strings.Contains(row.What, "shop/metrics") || !strings.Contains(row.Detail, "not present")) {
+			t.Errorf("%s: %v %q, want %v", name, is, row.What, tc.want)
+		}
+	}
+}
