@@ -80,7 +80,9 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 		add("No runbook matches this yet. Press p and paste its error to rank the runbooks.")
 		return f
 	}
-	f.Fields = []form.Field{form.OneOf("next", "what next", cs)}
+	next := form.OneOf("next", "what next", cs)
+	next.Pick = 0 // it only reads, and is what the row was opened for
+	f.Fields = []form.Field{next}
 	f.Submit = func(v map[string]string) tea.Cmd {
 		switch v["next"] {
 		case "resume":
