@@ -75,52 +75,9 @@ func refusedSince(s *State, id string, now time.Time) bool {
 	return true
 }
 
-// raced reports whether nothing but a writer that reverts every fix keeps a gate
-// shut, or the incident from being closed.
-func raced(o *Option) bool {
-	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
-		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
-}
-
 // blind reports whether nothing but open questions about the difference keeps a gate shut.
 func blind(o *Option) bool {
 	return o.Kind == DoPreview && len(o.Refusals) > 0 && !slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 13 })
-}
-
-// lookAgain marks what is read once more before it is said anew whether something
-// reverts every fix, and then the question itself: the loop stays with the writer.
-// Going past the repair would end at a close with nothing repaired.
-func lookAgain(s *State, options []Option) bool {
-	if s.Topics[TopicReverts].Value != "yes" {
-		return false
-	}
-	said := s.Topics[TopicReverts].Seq
-	for _, st := range s.Steps {
-		if st.Kind != ConcludeStep || st.Uses != string(TopicReverts) || st.Retired {
-			continue
-		}
-		for _, x := range s.Steps {
-			old := slices.Contains(st.Refs, x.ID) && x.EndSeq > 0 && x.EndSeq < said && x.Status != Skipped
-			if old && mark(options, want{kind: DoProbe, step: x.ID}) {
-				return true
-			}
-		}
-	}
-	return mark(options, want{kind: DoConclude, topic: TopicReverts})
-}
-
-// renew marks the first read or answer that only grew too old. Passing over the
-// gate that waits for it would go on as if the gate had acted.
-func renew(stale []string, options []Option) bool {
-	for _, id := range stale {
-		for i := range options {
-			if o := &options[i]; o.Step == id && (o.Kind == DoProbe || o.Kind == DoAnswer) && o.Available() {
-				o.Recommended = true
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // idle reports whether a question need not be asked, a task not be done, or a step cannot
@@ -363,6 +320,9 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 			continue
 		}
 		if !isWord(w.kind) {
+			if !waits {
+				follow(s, options, w)
+			}
 			return
 		}
 		if w.step == "" && slices.Contains(topics, w.topic) { // what every gate asks, and a step of the plan concludes
@@ -390,6 +350,21 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 		}
 		n++
 		options[i].Sheet = n
+	}
+}
+
+// follow marks the heavy read that comes after the words of the sheet: the key that says them
+// may name it, and so begin it.
+func follow(s *State, options []Option, w want) {
+	st, ok := s.Step(w.step)
+	if w.kind != DoProbe || !ok || !st.Heavy || st.Kind != ProbeStep || st.Attempts > 0 {
+		return
+	}
+	for i := range options {
+		if o := &options[i]; w.is(o) && o.Available() {
+			o.Follows = true
+			return
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ func (c *clockwork) now() time.Time { return c.at }
 
 // stage is a model with its clock and its incident.
 type stage struct {
+	t *testing.T
 	*model
 	clock *clockwork
 	bench *bench
@@ -35,7 +36,7 @@ type stage struct {
 // onStage shows the home screen, or the run screen of the fixture incident.
 func onStage(t *testing.T, w, h int, incident bool, hostile string) *stage {
 	t.Helper()
-	s := &stage{clock: &clockwork{opened()}}
+	s := &stage{t: t, clock: &clockwork{opened()}}
 	c := configFixture(s.clock.now, hostile)
 	if incident {
 		s.bench = newBench(s.clock.now, hostile)
@@ -232,10 +233,14 @@ func (s *stage) toMatrix() {
 
 func (s *stage) toForm() { s.toAsk(); s.press("2") }
 
+// toReady is before a gate that could be shown: the help lay over it as the last word was
+// recorded, so that it did not come by itself.
 func (s *stage) toReady() {
 	s.toForm()
 	s.write("no process on the runner")
+	s.openHelp()
 	s.press("enter")
+	s.help = nil
 	s.pass(time.Minute)
 }
 
@@ -406,6 +411,9 @@ func shots() map[string]shot {
 		"round":         {true, (*stage).toRound},
 		"together":      {true, (*stage).toTogether},
 		"agree":         {true, (*stage).toAgree},
+		"sheet":         {false, (*stage).toSheet},
+		"sheet-typed":   {false, (*stage).toTyped},
+		"sheet-class":   {false, (*stage).toClassOnSheet},
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
 		"unserved":      {true, (*stage).toUnserved},
