@@ -191,6 +191,24 @@ func TestConcluded(t *testing.T) {
 	}
 }
 
+// TestUnlisted: a late release whose objects are not known leaves it open what would be written over.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	release := app.App{Controller: app.Flux, Kind: "HelmRelease", Namespace: "f", Name: "web", AutoSync: true, Applied: "1.2.3"}
+	fresh := release
+	fresh.Applied = ""
+	for name, of := range map[string]struct {
+		a     app.App
+		known bool
+	}{"a release": {release, false}, "one that was never installed": {fresh, true}, "a Kustomization without an object": {app.App{Controller: app.Flux, Kind: "Kustomization", AutoSync: true, Applied: "x"}, true}} {
+		r := controllerRun{f: steps.NewFacts(controllerFacts()), late: []lateness{{a: of.a, why: "late"}}}
+		r.blast(t.Context())
+		if v := r.f.Rest("not read")["overwrites"]; v.Known() != of.known {
+			t.Errorf("%s: overwrites is known: %t, want %t", name, v.Known(), of.known)
+		}
+	}
+}
+
 // TestArgoPace: the interval is that of the settings, and one that is off is none.
 func TestArgoPace(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func (r *controllerRun) blast(ctx context.Context) {
 		return
 	}
 	var mu sync.Mutex
-	over, touched, unread := map[string]string{}, []string{}, []string{}
+	over, touched, unread := map[string]string{}, []string{}, unlisted(missed)
 	var reads []func(context.Context)
 	for _, l := range missed {
 		for _, of := range l.a.Resources {
@@ -62,7 +62,7 @@ func (r *controllerRun) blast(ctx context.Context) {
 	if len(unread) > 0 {
 		// One that was not looked at may be the one that is written over.
 		slices.Sort(unread)
-		r.f.Unknown(fmt.Sprintf("%d objects could not be looked at: %s", len(unread), steps.Clip(unread[0], 300)), "overwrites")
+		r.f.Unknown(fmt.Sprintf("not all was looked at: %s", steps.Clip(strings.Join(unread, "; "), 400)), "overwrites")
 		r.obs.Gaps = append(r.obs.Gaps, unread[:min(len(unread), mostShown)]...)
 	} else {
 		r.table("overwrites", over)
@@ -74,6 +74,17 @@ func (r *controllerRun) blast(ctx context.Context) {
 	if n := len(touched) - mostShown; n > 0 {
 		r.obs.Say(steps.Warning, "%d more objects were changed.", n)
 	}
+}
+
+// unlisted are late releases: which objects they have is not read of them.
+func unlisted(missed []lateness) []string {
+	var out []string
+	for _, l := range missed {
+		if l.a.Kind == "HelmRelease" && l.a.Applied != "" && len(l.a.Resources) == 0 {
+			out = append(out, l.a.String()+": which objects a release has is not read, so look at them by hand")
+		}
+	}
+	return out
 }
 
 // touch says who changed an object after the controller had applied it, "" where none did.

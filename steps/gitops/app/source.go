@@ -35,7 +35,6 @@ type Held struct {
 	Revision   string      // of its artifact, "" for none
 	Updated    time.Time   // when that came, zero where it does not say
 	Secret     string      // NAMESPACE/NAME of its credentials, "" for none
-	Asked      *Request    // a fetch that was asked for and is not answered
 	Suspension *Suspension // nil where it is fetched
 	Fails      string      // the controller's words, "" where it is ready
 	Changes    []string    // fields by which it holds something else than the commit has
@@ -59,7 +58,6 @@ func FromSource(o FluxSource) Held {
 	if name := o.Spec.Secret.Name; name != "" {
 		h.Secret = h.Namespace + "/" + name
 	}
-	h.Asked = fluxAsked(o.Metadata, o.Status.fluxStatus)
 	ready, there := o.Status.condition("Ready")
 	if there && ready.Status == metav1.ConditionFalse {
 		h.Fails = said(ready)
