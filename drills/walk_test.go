@@ -43,6 +43,8 @@ var walks = map[string]struct {
 	"forgotten-pause":              {acts: 2, writes: 2, asked: 4},
 	"forgotten-pause (pruning)":    {says: []string{"Resuming deletes", "/terms"}},
 	"refused-object":               {acts: 1, writes: 1, asked: 2},
+	"killed-controller":            {acts: 2, writes: 2, asked: 4},
+	"killed-controller (unpaused)": {says: []string{"writes over what was changed meanwhile", "/limits", "kubectl-edit"}},
 	"hardening-cascade":            {acts: 10, writes: 12, asked: 12},
 	"hardening-cascade (decoy)":    {acts: 5, writes: 7, says: []string{"HookSucceeded", "platform-team"}},
 	"hardening-cascade (status)":   {acts: 4, writes: 6, says: []string{"derived state", "release-gate"}},

@@ -18,8 +18,10 @@ func TestEveryRunbookThatIsNamedIsOffered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	domains := regexp.MustCompile(`(?m)^ *(?:domain|is): \S+$`) // one of them is called as its runbook is
 	for _, rb := range all {
 		body, _, _ := strings.Cut(string(rb.Source), "\nnext:")
+		body = domains.ReplaceAllString(body, "")
 		for _, other := range all {
 			named := regexp.MustCompile(`(^|[^\w./-])` + regexp.QuoteMeta(other.ID) + `($|[^\w-])`)
 			linked := slices.ContainsFunc(rb.next, func(l nextCase) bool { return l.runbook == other.ID })

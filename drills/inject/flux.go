@@ -47,7 +47,7 @@ func (f runFlux) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	for _, p := range parts {
-		if err := st.Attend(ctx, p); err != nil {
+		if err := st.AttendPart(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -112,6 +112,7 @@ type kustomize struct {
 	Repository string `key:"repository,required" as:"id"`
 	Path       string `key:"path,required" as:"id"`
 	Ends       string `key:"ends" oneof:"True False"` // of its condition Ready; True
+	Waits      string `key:"waits" as:"id"`           // ConfigMap that must be there before a reconciliation counts as done
 }
 
 func (k kustomize) apply(ctx context.Context, st *stage.Stage) error {
@@ -124,6 +125,10 @@ func (k kustomize) apply(ctx context.Context, st *stage.Stage) error {
 	app := map[string]any{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": map[string]any{"name": k.Name},
 		"spec": map[string]any{"interval": "1h", "retryInterval": "1h", "timeout": "30s", "path": "./" + k.Path, "prune": true, "targetNamespace": ns,
 			"sourceRef": map[string]any{"kind": "GitRepository", "name": k.Repository}}}
+	if k.Waits != "" {
+		check := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": k.Waits, "namespace": ns}
+		app["spec"].(map[string]any)["healthChecks"] = []any{check}
+	}
 	if err := heldByFlux(st, at+"/"+k.Name); err != nil {
 		return err
 	}

@@ -94,6 +94,8 @@ func verbs() map[string]verb {
 		"argocd.app":      {doc: "makes an application of Argo CD, and waits for the end of its first sync", read: as[deliver]},
 		"flux.run":        {doc: "starts a Flux of the drill's namespace on loopback, with a source of a repository on the Git server that it starts", read: as[runFlux]},
 		"flux.app":        {doc: "makes a Kustomization of Flux, and waits for the end of its first reconciliation", read: as[kustomize]},
+		"flux.kill":       {doc: "kills a controller of Flux while a Kustomization is being reconciled, and says of the Pod of its Deployment what a node would", read: as[killFlux]},
+		"flux.start":      {doc: "starts a controller of Flux again that was killed, once its Deployment has a new Pod", read: as[startFlux]},
 		"flux.suspend":    {doc: "suspends a Kustomization, as a person does with the tool of Flux", read: as[suspendApp]},
 		"git.publish":     {doc: "commits files to a repository of the drill's Git server, and waits until applications have compared with it", read: as[publish]},
 		"kube.edit":       {doc: "changes one object as a person does with kubectl edit", read: as[editLive]},

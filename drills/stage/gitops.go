@@ -19,6 +19,57 @@ import (
 type GitopsRecord struct {
 	Git  string `json:"git,omitempty"`  // URL of its Git server
 	Flux bool   `json:"flux,omitempty"` // else Argo CD
+
+	Parts []GitopsPart `json:"parts,omitempty"` // of a controller that the drill stops and starts again
+}
+
+// GitopsPart is a program of the controller: how it is started, and the process that it is.
+type GitopsPart struct {
+	lab.Process `json:"program"`
+	Now         Process `json:"now"`
+}
+
+// AttendPart starts a program of the controller, and keeps how it is started.
+func (st *Stage) AttendPart(ctx context.Context, p lab.Process) error {
+	err := st.Attend(ctx, p)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(st.Rec.Gitops.Parts, func(o GitopsPart) bool { return o.Name == p.Name })
+	if at < 0 {
+		at = len(st.Rec.Gitops.Parts)
+		st.Rec.Gitops.Parts = append(st.Rec.Gitops.Parts, GitopsPart{Process: p})
+	}
+	st.Rec.Gitops.Parts[at].Now = st.Rec.Processes[0]
+	return st.Save()
+}
+
+// Part is a program of the controller.
+func (st *Stage) Part(name string) (GitopsPart, error) {
+	if st.Rec.Gitops != nil {
+		for _, p := range st.Rec.Gitops.Parts {
+			if p.Name == name {
+				return p, nil
+			}
+		}
+	}
+	return GitopsPart{}, fmt.Errorf("the drill runs no %s", name)
+}
+
+// EndPart kills a program of the controller, as a node does that has no memory left, and waits
+// until it is gone.
+func (st *Stage) EndPart(ctx context.Context, name string) error {
+	p, err := st.Part(name)
+	if err != nil {
+		return err
+	}
+	if p.Now.Start == "" || StartMark(p.Now.PID) != p.Now.Start {
+		return fmt.Errorf("the %s of the drill does not run", name)
+	}
+	if _, err := EndGroup(p.Now.PID); err != nil {
+		return err
+	}
+	return st.Wait(ctx, "the "+name+" of the drill did not end", func() (bool, error) { return StartMark(p.Now.PID) != p.Now.Start, nil })
 }
 
 // GitDir holds the repositories of the drill.

@@ -129,7 +129,11 @@ func (r *appRun) state() {
 	f.Set("link", steps.EnumOf(string(link)))
 	f.Set("says", steps.StringOf(steps.Clip(says, 2000)))
 	f.Set("objects", steps.IntOf(int64(len(r.a.Resources))))
-	r.ages("checked", r.a.Checked)
+	checked := r.a.Checked
+	if r.a.Worked.After(checked) {
+		checked = r.a.Worked
+	}
+	r.ages("checked", checked)
 }
 
 // link is the first link that fails; a source that fails is above all others.

@@ -377,6 +377,9 @@ func (s *side) walk() {
 		"auto_sync": "true", "suspended": "false", "objects": "1", "says": ""})
 	uid := textOf(obs.Facts, "uid")
 
+	// Its controller dies, Git and a person go on, and it comes back.
+	first = s.dead(kustomize)
+
 	// Suspended by a person, with the author.
 	if s.argo {
 		s.merge(s.path, map[string]any{"spec": map[string]any{"syncPolicy": map[string]any{"automated": map[string]any{"enabled": false}}}})

@@ -3,6 +3,7 @@
 // server, so that a dead controller or an expired login does not blind them.
 //
 //	gitops/app         one application: sync, health, the last operation, what fails
+//	gitops/controller  whether the controller itself works, what it missed, what its return does
 //	gitops/desired     what Git has, was applied and is live, object by object
 //	gitops/suspended   everything that is suspended, since when and by whom
 //	gitops/trace       from an object up to its application, source, revision and path

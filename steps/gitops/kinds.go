@@ -18,6 +18,13 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return appProbe{e} },
 		},
 		{
+			Name: "gitops/controller", Class: steps.Probe, Params: controllerParams(), Facts: controllerFacts(),
+			Doc:     "Says whether Argo CD or Flux itself works: its components and how they ended, who leads, its credentials without a value, what changed of it, which applications are late, and what its return would do to them: delete, write over what was changed meanwhile.",
+			Touches: []string{"lists Deployments, StatefulSets, their revisions, Pods and leases of one namespace", "reads metadata of Secrets that hold credentials", "lists applications and sources", "gets metadata of the objects of those that are late"},
+			Rights:  controllerRights,
+			Reads:   func(e steps.Env) steps.Prober { return controllerProbe{e} },
+		},
+		{
 			Name: "gitops/desired", Class: steps.Probe, Params: desiredParams(), Facts: desiredFacts(),
 			Doc:     "Holds each object of an application as Git has it, rendered here from a local clone, against what was applied last and what is live, and says which side moved. Where it cannot be rendered here it says so, and takes what its controller applied last. Values of Secrets are tokens.",
 			Touches: []string{"reads Git objects of the clone, of which nothing runs", "renders them in a process of its own, without network and files", "gets the application, its source and each object of it"},

@@ -46,6 +46,22 @@ func suspendedRights(steps.Params) []steps.Right {
 	return slices.Concat([]steps.Right{whichCluster()}, delivered("list"), sources("list"))
 }
 
+func controllerRights(steps.Params) []steps.Right {
+	home := []steps.Right{
+		{Group: "apps", Resource: "deployments", Verbs: []string{"list"}},
+		{Group: "apps", Resource: "statefulsets", Verbs: []string{"list"}},
+		{Group: "apps", Resource: "replicasets", Verbs: []string{"list"}, For: "what runs there"},
+		{Group: "apps", Resource: "controllerrevisions", Verbs: []string{"list"}, For: "what runs there"},
+		{Resource: "pods", Verbs: []string{"list"}, For: "what runs there"},
+		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},
+		{Resource: "configmaps", Verbs: []string{"get"}, For: "Argo CD"},
+		{Resource: "secrets", Verbs: []string{"list"}, For: "credentials of Argo CD, metadata alone"},
+		{Resource: "secrets", Verbs: []string{"get"}, Wide: true, For: "credentials of Flux, metadata alone"},
+		{Verbs: []string{"get"}, For: "objects of what is late, metadata alone"},
+	}
+	return slices.Concat([]steps.Right{whichCluster()}, delivered("list"), sources("list"), home)
+}
+
 func traceRights(steps.Params) []steps.Right {
 	// Only the run tells which object it is.
 	return append(appRights(nil), steps.Right{Verbs: []string{"get"}})

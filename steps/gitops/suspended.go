@@ -39,6 +39,8 @@ type ledger struct {
 	apps    []app.App
 	sources map[string]app.Held // by kind/namespace/name
 	gaps    []string
+	within  string // the one namespace that is read, "" for all
+	whole   bool   // the objects and results of each application are kept
 }
 
 // Probe implements steps.Prober.
@@ -89,17 +91,17 @@ func (l *ledger) read(ctx context.Context, c *cluster.Client) error {
 		})
 	}
 	add(app.ArgoGroup, applications, func(ctx context.Context, r cluster.Resource) error {
-		return cluster.Each(ctx, c, r.Path("", ""), nil, func(o app.ArgoApplication) { l.app(app.FromArgo(o)) })
+		return cluster.Each(ctx, c, r.Path(l.within, ""), nil, func(o app.ArgoApplication) { l.app(app.FromArgo(o)) })
 	})
 	add(app.KustomizeGroup, kustomizations, func(ctx context.Context, r cluster.Resource) error {
-		return cluster.Each(ctx, c, r.Path("", ""), nil, func(o app.Kustomization) { l.app(app.FromKustomization(o)) })
+		return cluster.Each(ctx, c, r.Path(l.within, ""), nil, func(o app.Kustomization) { l.app(app.FromKustomization(o)) })
 	})
 	add(app.HelmGroup, helmReleases, func(ctx context.Context, r cluster.Resource) error {
-		return cluster.Each(ctx, c, r.Path("", ""), nil, func(o app.HelmRelease) { l.app(app.FromHelmRelease(o)) })
+		return cluster.Each(ctx, c, r.Path(l.within, ""), nil, func(o app.HelmRelease) { l.app(app.FromHelmRelease(o)) })
 	})
 	for _, plural := range sourceKinds {
 		add(app.SourceGroup, plural, func(ctx context.Context, r cluster.Resource) error {
-			return cluster.Each(ctx, c, r.Path("", ""), nil, func(o app.FluxSource) { l.source(r.Kind, app.FromSource(o)) })
+			return cluster.Each(ctx, c, r.Path(l.within, ""), nil, func(o app.FluxSource) { l.source(r.Kind, app.FromSource(o)) })
 		})
 	}
 	var fell error
@@ -120,7 +122,10 @@ func (l *ledger) app(a app.App) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Of the rest only what is asked of them is kept: there may be thousands.
-	a.Resources, a.History, a.Operation.Results = nil, nil, nil
+	a.History = nil
+	if !l.whole {
+		a.Resources, a.Operation.Results = nil, nil
+	}
 	l.apps = append(l.apps, a)
 }
 

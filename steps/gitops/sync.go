@@ -27,7 +27,7 @@ const (
 )
 
 // requestedAt asks Flux to reconcile now; it answers by status.lastHandledReconcileAt.
-const requestedAt = "reconcile.fluxcd.io/requestedAt"
+const requestedAt = app.FluxRequest
 
 // initiator is who begins an operation, as Argo CD records it.
 const initiator = "handrail"

@@ -73,6 +73,10 @@ type App struct {
 	Says       string // the controller's words of it, "" where nothing fails
 	Operation  Operation
 	Checked    time.Time // when it was last reconciled, zero where the object does not say
+	Worked     time.Time // when its controller last went through it, well or not; zero where the object does not say
+	Written    time.Time // newest write of its own fields as managedFields say, zero where they do not
+	Asked      *Request  // what was asked of its controller and is not answered
+	Secrets    []string  // NAMESPACE/NAME of those that its controller needs for it
 	Resources  []Resource
 	History    []Deployment // newest first
 
@@ -80,7 +84,8 @@ type App struct {
 	SelfHeal   bool // a hand edit is written over without a new revision
 	Prune      bool // what is no longer wanted is deleted
 	Interval   time.Duration
-	DependsOn  []string // NAMESPACE/NAME
+	Timeout    time.Duration // of one reconciliation of Flux
+	DependsOn  []string      // NAMESPACE/NAME
 	Suspension *Suspension
 }
 
@@ -105,6 +110,12 @@ type Operation struct {
 	Retries  int64
 	Results  []Result
 	Wrote    Tristate // whether it changed anything
+}
+
+// Request asks a controller for a look or an operation.
+type Request struct {
+	What  string    // the annotation or field
+	Since time.Time // zero where nothing says so
 }
 
 // Tristate is yes, no or unknown; the zero value is unknown.

@@ -11,8 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// argoSkip makes Argo CD pass over an application altogether.
-const argoSkip = "argocd.argoproj.io/skip-reconcile"
+const (
+	// argoSkip makes Argo CD pass over an application altogether.
+	argoSkip = "argocd.argoproj.io/skip-reconcile"
+	// argoRefresh asks Argo CD to compare now.
+	argoRefresh = "argocd.argoproj.io/refresh"
+)
 
 // ArgoApplication is what is read of an applications.argoproj.io object.
 type ArgoApplication struct {
@@ -139,7 +143,9 @@ func FromArgo(o ArgoApplication) App {
 	}
 	if o.Status.ReconciledAt != nil {
 		a.Checked = o.Status.ReconciledAt.Time
+		a.Worked = a.Checked
 	}
+	a.Asked = argoAsked(o)
 	for _, r := range o.Status.Resources {
 		of := r.resource()
 		of.Sync, of.Prune = argoSync(r.Status), r.RequiresPruning
@@ -183,6 +189,24 @@ func argoPolicy(o ArgoApplication, a *App) {
 	if s := a.Suspension; s != nil && s.Since.IsZero() {
 		s.Since, s.AtLeast = newestAutomatic(*a), true
 	}
+}
+
+// argoAsked is what was asked of Argo CD: it takes a refresh away once it looked, and turns an
+// operation into a state once it begins.
+func argoAsked(o ArgoApplication) *Request {
+	s := o.Status.OperationState
+	var what string
+	var path []string
+	switch {
+	case o.Operation != nil && (s == nil || argoPhase(s.Phase) != Running && argoPhase(s.Phase) != Terminating):
+		what, path = "operation", []string{"operation"}
+	case o.Metadata.Annotations[argoRefresh] != "":
+		what, path = "annotation "+argoRefresh, []string{"metadata", "annotations", argoRefresh}
+	default:
+		return nil
+	}
+	_, since := writer(o.Metadata, path...)
+	return &Request{What: what, Since: since}
 }
 
 // newestAutomatic is when Argo CD last synced by itself, as far as it says.

@@ -21,6 +21,10 @@ type Kustomization struct {
 		SourceRef fluxSource   `json:"sourceRef"`
 		Checks    []fluxObject `json:"healthChecks"`
 
+		Decryption struct {
+			SecretRef fluxObject `json:"secretRef"`
+		} `json:"decryption"`
+
 		TargetNamespace string          `json:"targetNamespace"`
 		Patches         json.RawMessage `json:"patches"`
 		Images          json.RawMessage `json:"images"`
@@ -35,7 +39,10 @@ type Kustomization struct {
 		fluxStatus
 		LastAppliedRevision   string `json:"lastAppliedRevision"`
 		LastAttemptedRevision string `json:"lastAttemptedRevision"`
-		Inventory             *struct {
+		History               []struct {
+			LastReconciled metav1.Time `json:"lastReconciled"`
+		} `json:"history"`
+		Inventory *struct {
 			Entries []struct {
 				ID string `json:"id"`
 			} `json:"entries"`
@@ -47,7 +54,12 @@ type Kustomization struct {
 type fluxSpec struct {
 	Suspend   bool            `json:"suspend"`
 	Interval  metav1.Duration `json:"interval"`
+	Timeout   metav1.Duration `json:"timeout"`
 	DependsOn []fluxObject    `json:"dependsOn"`
+
+	KubeConfig struct {
+		SecretRef fluxObject `json:"secretRef"`
+	} `json:"kubeConfig"`
 }
 
 type fluxObject struct {
@@ -71,6 +83,22 @@ func (s fluxSource) in(namespace string) string {
 type fluxStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration"`
 	Conditions         []metav1.Condition `json:"conditions"`
+
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt"`
+}
+
+// FluxRequest is the annotation that asks Flux to reconcile now. Flux writes its value into the
+// status once it did.
+const FluxRequest = "reconcile.fluxcd.io/requestedAt"
+
+func fluxAsked(meta metav1.ObjectMeta, status fluxStatus) *Request {
+	asked := meta.Annotations[FluxRequest]
+	if asked == "" || asked == status.LastHandledReconcileAt {
+		return nil
+	}
+	// Its value is the time by convention alone.
+	_, since := writer(meta, "metadata", "annotations", FluxRequest)
+	return &Request{What: "annotation " + FluxRequest, Since: since}
 }
 
 func (s fluxStatus) condition(kind string) (metav1.Condition, bool) {
@@ -104,6 +132,14 @@ func FromKustomization(o Kustomization) App {
 		a.Sync = OutOfSync
 	}
 	a.Health, a.HealthSays = kustomizationHealth(o)
+	for _, h := range o.Status.History {
+		if h.LastReconciled.After(a.Worked) {
+			a.Worked = h.LastReconciled.Time
+		}
+	}
+	if name := o.Spec.Decryption.SecretRef.Name; name != "" {
+		a.Secrets = append(a.Secrets, a.Namespace+"/"+name)
+	}
 	if o.Status.Inventory != nil {
 		for _, e := range o.Status.Inventory.Entries {
 			if r, ok := inventoryEntry(e.ID); ok {
@@ -153,7 +189,10 @@ func inventoryEntry(id string) (Resource, bool) {
 // fluxApp reads what all kinds of Flux share.
 func fluxApp(kind string, meta metav1.ObjectMeta, spec fluxSpec, status fluxStatus) App {
 	a := App{Controller: Flux, Kind: kind, Namespace: meta.Namespace, Name: meta.Name, UID: string(meta.UID), Sync: SyncUnknown, Health: HealthUnknown,
-		Interval: spec.Interval.Duration, Behind: status.ObservedGeneration < meta.Generation}
+		Interval: spec.Interval.Duration, Timeout: cmp.Or(spec.Timeout.Duration, spec.Interval.Duration), Behind: status.ObservedGeneration < meta.Generation, Written: written(meta), Asked: fluxAsked(meta, status)}
+	if spec.KubeConfig.SecretRef.Name != "" {
+		a.Secrets = append(a.Secrets, meta.Namespace+"/"+spec.KubeConfig.SecretRef.Name)
+	}
 	for _, d := range spec.DependsOn {
 		a.DependsOn = append(a.DependsOn, cmp.Or(d.Namespace, meta.Namespace)+"/"+d.Name)
 	}

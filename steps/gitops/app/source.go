@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -13,13 +14,15 @@ type FluxSource struct {
 	Spec     struct {
 		URL     string          `json:"url"`
 		Suspend bool            `json:"suspend"`
+		Secret  fluxObject      `json:"secretRef"`
 		Ignore  json.RawMessage `json:"ignore"`
 		Include json.RawMessage `json:"include"`
 	} `json:"spec"`
 	Status struct {
 		fluxStatus
 		Artifact *struct {
-			Revision string `json:"revision"`
+			Revision string      `json:"revision"`
+			Updated  metav1.Time `json:"lastUpdateTime"`
 		} `json:"artifact"`
 	} `json:"status"`
 }
@@ -30,6 +33,8 @@ type Held struct {
 
 	URL        string
 	Revision   string      // of its artifact, "" for none
+	Updated    time.Time   // when that came, zero where it does not say
+	Secret     string      // NAMESPACE/NAME of its credentials, "" for none
 	Suspension *Suspension // nil where it is fetched
 	Fails      string      // the controller's words, "" where it is ready
 	Changes    []string    // fields by which it holds something else than the commit has
@@ -48,7 +53,10 @@ func FromSource(o FluxSource) Held {
 		}
 	}
 	if o.Status.Artifact != nil {
-		h.Revision = o.Status.Artifact.Revision
+		h.Revision, h.Updated = o.Status.Artifact.Revision, o.Status.Artifact.Updated.Time
+	}
+	if name := o.Spec.Secret.Name; name != "" {
+		h.Secret = h.Namespace + "/" + name
 	}
 	ready, there := o.Status.condition("Ready")
 	if there && ready.Status == metav1.ConditionFalse {

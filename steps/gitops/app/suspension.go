@@ -11,6 +11,12 @@ import (
 // managedFields say. Two writers of one field are told by the newer one.
 func suspended(meta metav1.ObjectMeta, how string, path ...string) *Suspension {
 	s := &Suspension{How: how}
+	s.By, s.Since = writer(meta, path...)
+	return s
+}
+
+// writer is who wrote the field at path last, and when, as managedFields say.
+func writer(meta metav1.ObjectMeta, path ...string) (by string, since time.Time) {
 	at := make(fieldpath.Path, 0, len(path))
 	for _, name := range path {
 		at = append(at, fieldpath.PathElement{FieldName: &name})
@@ -24,9 +30,20 @@ func suspended(meta metav1.ObjectMeta, how string, path ...string) *Suspension {
 		if e.Time != nil {
 			when = e.Time.Time
 		}
-		if s.By == "" || when.After(s.Since) {
-			s.By, s.Since = e.Manager, when
+		if by == "" || when.After(since) {
+			by, since = e.Manager, when
 		}
 	}
-	return s
+	return by, since
+}
+
+// written is the newest write of an object beside its status, as managedFields say.
+func written(meta metav1.ObjectMeta) time.Time {
+	var at time.Time
+	for _, e := range meta.ManagedFields {
+		if e.Subresource == "" && e.Time != nil && e.Time.After(at) {
+			at = e.Time.Time
+		}
+	}
+	return at
 }
