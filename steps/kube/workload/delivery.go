@@ -183,12 +183,12 @@ func (r *deliveryRun) settle(unread, unwritten string) {
 		status, why = "", "when it was written cannot be told: "+unwritten
 	}
 	if status == "" {
-		f.Unknown(why, "status", "fault")
+		f.Unknown(why, "status", "fault", "why")
 	} else {
 		f.Set("status", steps.EnumOf(status))
 		f.Set("fault", steps.EnumOf(fault))
+		f.Set("why", steps.StringOf(steps.Clip(why, 600)))
 	}
-	f.Set("why", steps.StringOf(steps.Clip(why, 600)))
 	if unread == "" {
 		r.carrier()
 	} else {
@@ -217,12 +217,13 @@ func (r *deliveryRun) carrier() {
 		f.Set("ready", steps.BoolOf(d.ready == "True"))
 	}
 	f.Set("says", steps.StringOf(strings.TrimSpace(steps.Clip(d.says+" "+d.event, 800))))
-	lines, ready, unsure := []string{}, true, ""
+	lines, ready, unsure, unread := []string{}, true, "", ""
 	for _, s := range d.stores {
 		words := s.label + " is ready"
 		switch {
 		case s.unread != "":
-			words, unsure = s.label+" could not be read: "+s.unread, s.unread
+			unread, unsure = s.label+" could not be read: "+s.unread, s.unread
+			continue
 		case s.absent:
 			words, ready = s.label+" does not exist", false
 		case s.ready == "":
@@ -232,7 +233,11 @@ func (r *deliveryRun) carrier() {
 		}
 		lines = append(lines, words)
 	}
-	f.Set("stores", steps.StringsOf(lines))
+	if unread != "" {
+		f.Unknown(unread, "stores")
+	} else {
+		f.Set("stores", steps.StringsOf(lines))
+	}
 	switch {
 	case len(d.stores) == 0:
 		f.Unknown("it asks no store", "store_ready")
