@@ -95,7 +95,7 @@ var walks = map[string]struct {
 	"rotated-secret":                   {acts: 2, writes: 2, asked: 4},
 	"rotated-secret (too-early)":       {acts: 1, writes: 1, says: []string{"still the value that is refused"}},
 	"rotated-secret (denied)":          {acts: 2, writes: 2, asked: 4},
-	"rotated-secret (still-denied)":    {says: []string{"Its store refuses", "vault is not ready"}},
+	"rotated-secret (still-denied)":    {acts: 1, writes: 1, says: []string{"The Secret is denied", "New Pods would take what is there"}},
 	"stale-lock":                       {acts: 1, writes: 1},
 	"stale-lock (still-running)":       {says: []string{"alive on this machine"}},
 	"stale-plan":                       {acts: 1, writes: -1},

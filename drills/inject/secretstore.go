@@ -200,16 +200,31 @@ func (s syncSecret) apply(ctx context.Context, st *stage.Stage) error {
 	})
 }
 
-// denyStore is the verb store.deny: the account of the store goes, and its token with it.
-type denyStore struct{}
+// denyStore is the verb store.deny: the account of the store goes, and its token with it. The store
+// goes on to say that it is ready, and an ExternalSecret that asks it is refused. The server
+// remembers a token for seconds, so that it asks until it is.
+type denyStore struct {
+	Name string `key:"name,required" as:"id"` // the ExternalSecret
+}
 
-func (denyStore) apply(ctx context.Context, st *stage.Stage) error {
+func (d denyStore) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("the credential of the store is revoked")
 	path := "/api/v1/namespaces/" + lab.Beside(st.Rec.Namespace.Name) + "/serviceaccounts/" + storeReader
 	if err := st.World.Request(ctx, http.MethodDelete, path, "", nil, nil); err != nil {
 		return err
 	}
-	return storeIs(ctx, st, "False")
+	at := fmt.Sprintf(externalPath, st.Rec.Namespace.Name) + "externalsecrets/" + d.Name
+	var asked time.Time
+	return st.Wait(ctx, "the ExternalSecret was not refused", func() (bool, error) {
+		if now := st.Now(); now.Sub(asked) > 2*time.Second {
+			asked = now
+			note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"force-sync": now.Format(time.RFC3339)}}}
+			if err := st.World.Request(ctx, http.MethodPatch, at, "application/merge-patch+json", note, nil); err != nil {
+				return false, err
+			}
+		}
+		return conditioned(ctx, st, "externalsecrets/"+d.Name, "False")
+	})
 }
 
 // admitStore is the verb store.admit: the owner of the store gives it a new credential.

@@ -101,7 +101,7 @@ func verbs() map[string]verb {
 		"store.put":       {doc: "makes one version of a value current in the store, as its owner does", read: as[putVersion]},
 		"store.deliver":   {doc: "makes an ExternalSecret for a value of the store, and waits until it was delivered", read: as[bringSecret]},
 		"store.sync":      {doc: "lets an ExternalSecret ask its store, as at the end of its interval", read: as[syncSecret]},
-		"store.deny":      {doc: "revokes the credential of the store, and waits until the store says so", read: as[denyStore]},
+		"store.deny":      {doc: "revokes the credential of the store, and waits until an ExternalSecret is refused", read: as[denyStore]},
 		"store.admit":     {doc: "gives the store a new credential, as its owner does, and waits until it is ready", read: as[admitStore]},
 		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, apart: true, read: as[begin]},
 	}

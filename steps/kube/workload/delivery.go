@@ -32,10 +32,12 @@ func deliveryFacts() []steps.Field {
 		{Name: "stores", Type: steps.Strings, Doc: "the stores that it asks, with what each says of itself"},
 		{Name: "store_ready", Type: steps.Bool, Doc: "whether each store is ready"},
 		{Name: "refreshed", Type: steps.Time, Doc: "when its source was asked last; this moves also where nothing changed"},
+		{Name: "tried", Type: steps.Time, Doc: "when its source was asked last, or was last asked in vain by an event about what delivers it"},
 		{Name: "interval", Type: steps.Duration, Doc: "how often its source is asked; 0 where it is not asked again"},
 		{Name: "held", Type: steps.String, Doc: "why its source is not asked again by itself, empty where it is"},
 		{Name: "written", Type: steps.Time, Doc: "when a key of the Secret was last written"},
 		{Name: "writer", Type: steps.String, Doc: "who wrote it then"},
+		{Name: "version", Type: steps.String, Doc: "tokens of its values under the key of the bundle: another text where a value is another one. Times of writes do not tell that, since a controller that writes a label moves them too"},
 		{Name: "keys", Type: steps.Strings, Doc: "the names of its keys, without their values"},
 		{Name: "lacking", Type: steps.Strings, Doc: "keys that a consumer wants and that are not in it"},
 		{Name: "consumers", Type: steps.Strings, Doc: "workloads of the namespace whose Pods take it, as kind/name"},
@@ -74,7 +76,7 @@ func (p deliveryProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	if at := in["rotated"]; at.Known() {
 		r.d.rotated = at.Time()
 	}
-	// Metadata alone: no value of it comes near.
+	// Metadata alone; what is read of values is in version.
 	r.Obs.Command = c.Kubectl(r.ns, "get", "secret", r.name, "--show-managed-fields", "-o", "jsonpath={.metadata.managedFields}")
 	of := rotationSource{secret: true, name: r.name}
 	books := booksOf(inner, c, r.ns, of)
@@ -95,6 +97,7 @@ func (p deliveryProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	}
 	r.warned(inner)
 	keys, unwritten := r.keys(books)
+	r.version(inner, out)
 	r.consumed(inner, keys, books, unwritten)
 	if turned() != nil {
 		return steps.Observation{}, turned()
@@ -165,7 +168,7 @@ func (r *deliveryRun) warned(ctx context.Context) {
 	}
 	for _, e := range slices.Backward(h.events()) {
 		if e.Type == "Warning" && e.InvolvedObject.UID == r.carrierUID {
-			r.d.event = steps.OneLine(e.Message, 400)
+			r.d.event, r.d.warned = steps.OneLine(e.Message, 400), e.at()
 			return
 		}
 	}
@@ -248,6 +251,9 @@ func (r *deliveryRun) carrier() {
 	}
 	if !d.refreshed.IsZero() {
 		f.Set("refreshed", steps.TimeOf(d.refreshed))
+	}
+	if tried := slices.MaxFunc([]time.Time{d.refreshed, d.warned}, time.Time.Compare); !tried.IsZero() {
+		f.Set("tried", steps.TimeOf(tried))
 	}
 	if d.by == byExternal {
 		f.Set("interval", steps.DurationOf(d.interval))

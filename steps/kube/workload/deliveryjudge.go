@@ -56,6 +56,7 @@ type deliveryState struct {
 
 	ready, says string // of the carrier's condition
 	event       string // newest warning about the carrier
+	warned      time.Time
 	stores      []storeState
 	held        string // why its controller does not look again by itself
 	behind      bool   // its spec is newer than what was last delivered
@@ -70,7 +71,7 @@ type deliveryState struct {
 }
 
 var (
-	deniedWords  = regexp.MustCompile(`(?i)forbidden|denied|unauthori[sz]ed|unauthenticated|\b40[13]\b|expired|invalid[_ ]?(?:client|grant|token|credential|security)|not allowed|InvalidProviderConfig|\bis not ready|cannot get .{0,40}decryption|no (?:identity|key) (?:matched|could)|(?:failed|error|cannot|unable).{0,40}decrypt|decryption failed|is SOPS encrypted`)
+	deniedWords  = regexp.MustCompile(`(?i)forbidden|denied|unauthori[sz]ed|unauthenticated|\b40[13]\b|expired|invalid[_ ]?(?:client|grant|token|credential|security)|not allowed|provide credentials|InvalidProviderConfig|\bis not ready|cannot get .{0,40}decryption|no (?:identity|key) (?:matched|could)|(?:failed|error|cannot|unable).{0,40}decrypt|decryption failed|is SOPS encrypted`)
 	missingWords = regexp.MustCompile(`(?i)does not exist|not ?found|no such (?:key|secret|property|file)|cannot find|could not find|key .{1,80} is missing`)
 )
 

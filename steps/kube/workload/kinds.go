@@ -78,8 +78,8 @@ func Kinds() []steps.Kind {
 				space,
 				{Name: "rotated", Type: steps.Time, Doc: "when its source was rotated, as its history says"},
 			},
-			Doc:     "Says how a Secret is delivered (External Secrets, Sealed Secrets, SOPS through Flux, another controller, or by hand), whether it is delivered, wrong, late or denied, and which containers still have what was there before. Reads metadata of the Secret, never a value.",
-			Touches: []string{"gets metadata of the Secret", "lists ExternalSecrets and SealedSecrets, and gets their stores", "gets what else owns it", "lists events of what delivers it", "lists the Pods of the namespace"},
+			Doc:     "Says how a Secret is delivered (External Secrets, Sealed Secrets, SOPS through Flux, another controller, or by hand), whether it is delivered, wrong, late or denied, and which containers still have what was there before. Of values it says tokens under the key of the bundle, and nothing else.",
+			Touches: []string{"gets the Secret", "lists ExternalSecrets and SealedSecrets, and gets their stores", "gets what else owns it", "lists events of what delivers it", "lists the Pods of the namespace"},
 			Reads:   func(e steps.Env) steps.Prober { return deliveryProbe{e} },
 		},
 		{
