@@ -20,6 +20,7 @@ const (
 	storeName    = "vault"
 	storeReader  = "reader"
 	storeToken   = "vault-token"
+	asksNow      = "asked-at" // any annotation that changes makes an ExternalSecret ask its store
 )
 
 // runStore is the verb store.run: External Secrets for the drill's namespace, and a namespace
@@ -131,10 +132,13 @@ type putVersion struct {
 	Version string `key:"version,required" as:"id"`
 }
 
+// ValueMark begins each value of a store, so that a test finds one wherever it was kept.
+const ValueMark = "drilled-"
+
 // valueOf is the value of a version in one running drill.
 func valueOf(st *stage.Stage, name, key, version string) string {
 	sum := sha256.Sum256([]byte(st.Rec.Nonce + "/" + name + "/" + key + "/" + version))
-	return hex.EncodeToString(sum[:12])
+	return ValueMark + hex.EncodeToString(sum[:12])
 }
 
 func (p putVersion) apply(ctx context.Context, st *stage.Stage) error {
@@ -190,7 +194,7 @@ func (s syncSecret) apply(ctx context.Context, st *stage.Stage) error {
 	}); err != nil {
 		return err
 	}
-	note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"force-sync": before.Status.RefreshTime}}}
+	note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{asksNow: before.Status.RefreshTime}}}
 	if err := st.World.Request(ctx, http.MethodPatch, at, "application/merge-patch+json", note, nil); err != nil {
 		return err
 	}
@@ -218,7 +222,7 @@ func (d denyStore) apply(ctx context.Context, st *stage.Stage) error {
 	return st.Wait(ctx, "the ExternalSecret was not refused", func() (bool, error) {
 		if now := st.Now(); now.Sub(asked) > 2*time.Second {
 			asked = now
-			note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"force-sync": now.Format(time.RFC3339)}}}
+			note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{asksNow: now.Format(time.RFC3339)}}}
 			if err := st.World.Request(ctx, http.MethodPatch, at, "application/merge-patch+json", note, nil); err != nil {
 				return false, err
 			}
