@@ -269,6 +269,9 @@ func (w *walked) check(t *testing.T) {
 	}
 	refusalSays(t, rep, want.says)
 	sound(t, w.o, rep.Bundle)
+	if s.Drill.ID == "rotated-secret" {
+		valueless(t, rep.Bundle)
+	}
 	if _, err := os.Stat(filepath.Join(w.o.State, "drills", s.Drill.ID)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the drill is not stopped: %v", err)
 	}

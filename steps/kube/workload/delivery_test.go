@@ -227,3 +227,21 @@ func TestResync(t *testing.T) {
 		t.Errorf("resync() = %s", got)
 	}
 }
+
+// TestTokens: a value that was not hidden is never passed on.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`{"kind":"Secret","data":{"b":"<redacted:k8s-secret:0123456789abcdef>","a":""}}`: "a is empty, b k8s-secret:0123456789abcdef",
+		`{"kind":"Secret"}`:                                                     "",
+		`{"kind":"Secret","data":{"a":"cGxhaW4="}}`:                             "?",
+		`{"kind":"Secret","data":{"a":"<redacted:k8s-secret:0123> and plain"}}`: "?",
+		`{"kind":"Status","message":"no"}`:                                      "?",
+		`{"kind":"Secret","data":{"a":7}}`:                                      "?",
+	} {
+		text, why := tokens([]byte(raw))
+		if (why != "") != (want == "?") || why == "" && text != want || strings.Contains(text+why, "cGxhaW4") {
+			t.Errorf("tokens(%s) = %q, %q", raw, text, why)
+		}
+	}
+}
