@@ -396,7 +396,7 @@ func (w *walker) line(text string) string {
 			if strings.HasPrefix(sheet(text), wordsSheet) {
 				return wordsOf(text) != before
 			}
-			return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "")
+			return !recording(text) && w.p.recorded() > entries && (sheet(text) != "" || move(text) != "" || phraseAt.MatchString(text))
 		})
 		// Enter first reads on where the line says more than the screen holds.
 		if !strings.HasPrefix(sheet(text), wordsSheet) || fieldName(text) != "" && fieldName(text) != name {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"handrail/session/report"
 	"handrail/triage"
@@ -34,6 +35,35 @@ func (s *Session) Do(ctx context.Context, in triage.Intent) error {
 	default:
 		return s.call(ctx, func() error { return s.plain(in) })
 	}
+}
+
+// DoAll carries out intents of one sheet, each by itself and in their order: the result of
+// each is that of Do. Words are recorded in one call, so that what may be shown and done after
+// them is worked out once.
+func (s *Session) DoAll(ctx context.Context, ins []triage.Intent) []error {
+	out := make([]error, len(ins))
+	if slices.ContainsFunc(ins, func(in triage.Intent) bool { return !wordsOnly(in.Kind) }) {
+		for i, in := range ins {
+			out[i] = s.Do(ctx, in)
+		}
+		return out
+	}
+	done := 0
+	err := s.call(ctx, func() error {
+		for ; done < len(ins); done++ {
+			out[done] = s.plain(ins[done])
+		}
+		return nil
+	})
+	for ; err != nil && done < len(ins); done++ {
+		out[done] = err // none was begun, or the first of these ended the recording
+	}
+	return out
+}
+
+// wordsOnly reports whether an intent is what a person says, and nothing is read for it.
+func wordsOnly(k triage.IntentKind) bool {
+	return k == triage.DoAnswer || k == triage.DoManual || k == triage.DoConclude || k == triage.DoResolve
 }
 
 // cancelStep stops a running probe, or sends one interrupt to a running act.

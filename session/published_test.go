@@ -27,3 +27,28 @@ func TestAnObservationIsPublishedTwice(t *testing.T) {
 		t.Errorf("%d snapshots for %d entries of an answer, want 1 for 2", shown, entries)
 	}
 }
+
+// TestASheetIsPublishedOnce: the words of a sheet are entries of their own, in its order, and
+// shown together. One that is refused keeps none of the others back.
+func TestASheetIsPublishedOnce(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	s := st.start(t)
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	before := s.Snapshot()
+	errs := s.DoAll(t.Context(), []triage.Intent{
+		{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "dead", Text: "seen"},
+		{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "perhaps", Text: "seen"},
+		{Kind: triage.DoConclude, Topic: triage.TopicMutation, Value: "no", Text: "seen"},
+	})
+	after := s.Snapshot()
+	if shown := after.Serial - before.Serial; shown != 1 {
+		t.Errorf("%d snapshots for a sheet, want 1", shown)
+	}
+	if len(errs) != 3 || errs[0] != nil || errs[1] == nil || errs[2] != nil {
+		t.Errorf("DoAll = %v, want the second refused alone", errs)
+	}
+	if holder, _ := after.State.Step("test-lock/holder"); holder.Answer != "dead" || after.State.Topics[triage.TopicMutation].Value != "no" {
+		t.Errorf("recorded: %q, %+v", holder.Answer, after.State.Topics)
+	}
+}

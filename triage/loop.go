@@ -209,7 +209,8 @@ type Option struct {
 	Stale       []string // steps that only have to be read or answered again for a gate to open
 	Aside       bool     // of a preview: the gate does not apply, by its own condition
 	Recommended bool
-	Sheet       int // of a word: its place among those that stand on one sheet, from 1; 0 for none
+	Sheet       int  // of a word: its place among those that stand on one sheet, from 1; 0 for none
+	Follows     bool // of a heavy read: it is what the loop wants after the words of the sheet
 }
 
 // Available reports whether the intent may be sent.

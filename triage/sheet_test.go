@@ -62,3 +62,35 @@ func TestOnSheet(t *testing.T) {
 		}
 	}
 }
+
+// TestFollows: the heavy read that comes after the words of a sheet is named with them, once
+// nothing else is wanted between; one that was tried is not, nor one behind what waits.
+func TestFollows(t *testing.T) {
+	t.Parallel()
+	heavy := PlanStep{ID: "demo/plan", Phase: Recover, Kind: ProbeStep, Required: true, Heavy: true}
+	light := PlanStep{ID: "demo/look", Phase: Recover, Kind: ProbeStep, Required: true}
+	mutation := PlanStep{ID: "demo/mutation", Phase: Mutation, Kind: ConcludeStep, Uses: string(TopicMutation), Refs: []string{"demo/a"}}
+	class := PlanStep{ID: "demo/class", Phase: Classify, Kind: ConcludeStep, Uses: string(TopicClass)}
+	ask := PlanStep{ID: "demo/a", Phase: Mutation, Kind: AskStep, Answers: []string{"yes", "no"}}
+	void := PlanStep{ID: "demo/void", Phase: Authority, Kind: ManualStep, Required: true}
+	for name, tc := range map[string]struct {
+		steps []PlanStep
+		want  string
+	}{
+		"after the proof":          {steps: []PlanStep{class, {ID: "demo/m", Phase: Mutation, Kind: ConcludeStep, Uses: string(TopicMutation)}, void, heavy}, want: "demo/plan"},
+		"what waits comes first":   {steps: []PlanStep{ask, mutation, class, heavy}, want: ""},
+		"a light one needs no key": {steps: []PlanStep{class, {ID: "demo/m", Phase: Mutation, Kind: ConcludeStep, Uses: string(TopicMutation)}, void, light}, want: ""},
+		"nothing is said first":    {steps: []PlanStep{{ID: "demo/plan", Phase: Preserve, Kind: ProbeStep, Required: true, Heavy: true}}, want: ""},
+	} {
+		s := tell(t, State{}, Open{Incident: "i", Severity: Sev3}, Plan{Runbook: "demo", Title: "Demo", Digest: "p1", Matrix: 7, Steps: tc.steps})
+		got := ""
+		for _, o := range Options(s, s.Updated, func(string) []Verdict { return good("ok") }) {
+			if o.Follows {
+				got += o.Step
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q follows, want %q", name, got, tc.want)
+		}
+	}
+}

@@ -217,14 +217,25 @@ func (m *model) didAll(msgs screen.Answers) {
 	}
 }
 
-// sheetComes brings the next sheet after a person's words, where nothing was read between. A
-// note, and who and how bad it is, are said beside the walk: they leave what is in front.
-func sheetComes(m *model, after triage.Intent) {
+// comes brings by itself what follows on a person's words, where nothing was read between: the
+// next sheet, or the preview of the gate that the loop wants next. A note, and who and how bad
+// it is, are said beside the walk: they leave what is in front.
+func comes(m *model, after triage.Intent) tea.Cmd {
+	if read := m.run.Then(m.Env, m.Notice.Level == ""); read != nil {
+		return read
+	}
 	switch after.Kind {
 	case triage.DoProbe, triage.DoCancel, triage.DoInterrupt, triage.DoNote, triage.DoPerson, triage.DoSeverity:
-		return
+		return nil
 	}
-	if m.At == screen.AtRun && m.gate == nil && m.Sheet == nil && m.leaving == nil && m.help == nil && m.palette == nil && m.Notice.Level == "" {
-		m.run.SheetComes(m.Env)
+	if m.At != screen.AtRun || m.gate != nil || m.Sheet != nil || m.leaving != nil || m.help != nil || m.palette != nil || m.Notice.Level != "" {
+		return nil
 	}
+	if m.run.SheetComes(m.Env); m.Sheet != nil {
+		return nil
+	}
+	if gate := m.run.GateComes(m.Env, after); gate != "" {
+		return m.openGate(gate, false)
+	}
+	return nil
 }

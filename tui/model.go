@@ -135,13 +135,11 @@ func (m *model) result(msg tea.Msg) tea.Cmd {
 	case screen.Answer:
 		m.did(msg)
 		cmd := tea.Batch(m.run.Judge(m.Env), m.handed(msg), m.run.ReadOn(m.Env), m.calm())
-		sheetComes(m, msg.In)
-		return cmd
+		return tea.Batch(cmd, comes(m, msg.In))
 	case screen.Answers:
 		m.didAll(msg)
 		cmd := tea.Batch(m.run.ReadOn(m.Env), m.calm())
-		sheetComes(m, msg[len(msg)-1].In)
-		return cmd
+		return tea.Batch(cmd, comes(m, msg[len(msg)-1].In))
 	case calmMsg:
 	case playMsg:
 		return m.played(msg)

@@ -527,3 +527,24 @@ func TestMatchedTextGoesAlong(t *testing.T) {
 		t.Errorf("begun with %q", begun.Text)
 	}
 }
+
+// TestSeveralAtOnce: one line fills others, and all are seen before enter starts; what an enum
+// does not have is said.
+func TestSeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	h := staled(t)
+	_, cmd := h.Update(tea.PasteMsg{Content: "the error that was pasted"})
+	h.runs(cmd)
+	h.key("enter")
+	h.types("workspace=prod -p var_file='new.tfvars'")
+	h.key("enter")
+	if h.Sheet == nil {
+		t.Fatalf("it was started unseen:\n%s", h.screen())
+	}
+	h.want(t, "workspace", "prod", "new.tfvars")
+	h.key("enter")
+	got := h.b.state.Params("stale-plan")
+	if got["workspace"].Text() != "prod" || got["var_file"].Text() != "new.tfvars" {
+		t.Errorf("started with %v", got)
+	}
+}

@@ -27,6 +27,7 @@ func (c *clockwork) now() time.Time { return c.at }
 
 // stage is a model with its clock and its incident.
 type stage struct {
+	t *testing.T
 	*model
 	clock *clockwork
 	bench *bench
@@ -35,7 +36,7 @@ type stage struct {
 // onStage shows the home screen, or the run screen of the fixture incident.
 func onStage(t *testing.T, w, h int, incident bool, hostile string) *stage {
 	t.Helper()
-	s := &stage{clock: &clockwork{opened()}}
+	s := &stage{t: t, clock: &clockwork{opened()}}
 	c := configFixture(s.clock.now, hostile)
 	if incident {
 		s.bench = newBench(s.clock.now, hostile)
@@ -406,6 +407,9 @@ func shots() map[string]shot {
 		"round":         {true, (*stage).toRound},
 		"together":      {true, (*stage).toTogether},
 		"agree":         {true, (*stage).toAgree},
+		"sheet":         {false, (*stage).toSheet},
+		"sheet-typed":   {false, (*stage).toTyped},
+		"sheet-class":   {false, (*stage).toClassOnSheet},
 		"finding":       {true, (*stage).toFinding},
 		"opposed":       {true, (*stage).toOpposed},
 		"unserved":      {true, (*stage).toUnserved},

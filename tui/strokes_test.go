@@ -355,13 +355,18 @@ func (h *hand) begin(t *testing.T) {
 		if h.Sheet == nil {
 			return
 		}
-		if at := rowOf(h.screen()); give[at] != "" {
+		switch at := rowOf(h.screen()); {
+		case len(give) == 1 && give[at] != "":
 			h.types(give[at])
 			delete(give, at)
-		}
-		if len(give) > 0 {
-			h.key("down")
-			continue
+		case len(give) > 0: // in one line
+			var words []string
+			for _, name := range slices.Sorted(maps.Keys(give)) {
+				words = append(words, name+"="+give[name])
+			}
+			h.types(strings.Join(words, " "))
+			clear(give)
+			h.key("enter")
 		}
 		h.key("enter")
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,9 +21,9 @@ func atSheet(t *testing.T, w, h int) *hand {
 	s := staled(t)
 	s.begin(t)
 	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	s.want(t, "Say these 7: run, domain, owner, writer, audit, events, source")
+	s.want(t, "Say these 6: run, domain, owner, writer, audit, events")
 	s.key("enter")
-	s.want(t, "── Say these 7", "▸ run")
+	s.want(t, "── Say these 6", "▸ run")
 	return s
 }
 
@@ -84,7 +85,7 @@ func TestOneSheet(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 45}} {
 		s := atSheet(t, size[0], size[1])
 		s.types("run 4711 by @kim, commit 1a2b3c4d, PR 12")
-		s.to(t, "writer")
+		s.line(t, "writer")
 		s.want(t, "▸ writer", "Which run wrote the serial", "another", "refused_run")
 		s.types("another: run 4712, 02:10")
 		s.to(t, "audit")
@@ -127,7 +128,7 @@ func TestSheetWantsTheValueFirst(t *testing.T) {
 	t.Parallel()
 	s := atSheet(t, 80, 24)
 	s.types("run 4711")
-	s.to(t, "writer")
+	s.line(t, "writer")
 	for said, complaint := range map[string]string{"the run of Kim": "Begin with another, refused_run", "another": "Say after another how", "unknown": "Say who was asked", "anotherone: x": "Begin with"} {
 		s.press("ctrl+u")
 		s.types(said)
@@ -192,5 +193,105 @@ func TestNoteLeavesWhatWasFound(t *testing.T) {
 	s.want(t, "▸ enter  Say these 7", "Note recorded")
 	if s.Sheet != nil {
 		t.Errorf("the sheet came over it:\n%s", s.screen())
+	}
+}
+
+// toSheet is the sheet of words of a stale plan that was read.
+func (s *stage) toSheet() {
+	h := staled(s.t)
+	h.begin(s.t)
+	h.Update(tea.WindowSizeMsg{Width: s.W, Height: s.H})
+	h.key("enter")
+	s.clock, s.model = h.clock, h.model
+}
+
+// toTyped has a proof typed, and the first question in front.
+func (s *stage) toTyped() {
+	s.toSheet()
+	s.types("run 4711 by @kim, commit 1a2b3c4d, PR 12")
+	for i := 0; rowOf(s.screen()) != "audit" && i < 9; i++ {
+		s.press("enter")
+	}
+	s.types("1 no call of the runner since 02:00, looked at 02:31")
+}
+
+// toClassOnSheet is the sheet that came by itself after the first, with the class in front.
+func (s *stage) toClassOnSheet() {
+	h := staled(s.t)
+	h.begin(s.t)
+	h.Update(tea.WindowSizeMsg{Width: s.W, Height: s.H})
+	h.key("enter")
+	for i := 0; !h.Sheet.Asks("stale-plan/class") && i < 20; i++ {
+		if at := rowOf(h.screen()); !h.proposed(at) {
+			h.types(h.says(at))
+		}
+		h.key("enter")
+	}
+	for i := 0; rowOf(h.screen()) != "class" && i < 9; i++ {
+		h.key("up")
+	}
+	s.clock, s.model = h.clock, h.model
+}
+
+// send fills in the sheet in front as the case says, and sends it.
+func (h *hand) send(t *testing.T) {
+	t.Helper()
+	f := h.Sheet
+	for i := 0; h.Sheet == f && i < 20; i++ {
+		if at := rowOf(h.screen()); !h.proposed(at) {
+			h.types(h.says(at))
+		}
+		h.key("enter")
+	}
+	if h.Sheet == f {
+		t.Fatalf("the sheet was not sent:\n%s", h.screen())
+	}
+}
+
+// TestNamedReadBegins: the key that sends the words names the read that runs a program, and
+// begins it once they are recorded. Where one of them was refused, it does not begin.
+func TestNamedReadBegins(t *testing.T) {
+	t.Parallel()
+	for refuse, want := range map[string]int{"": 1, "stale-plan/invalid": 0} {
+		h := atSheet(t, 110, 34)
+		h.send(t)
+		h.want(t, "invalid", "then run a program: fresh")
+		h.b.refuse = refuse
+		for i := 0; h.answer("class").Status != triage.Settled && i < 20; i++ {
+			if at := rowOf(h.screen()); !h.proposed(at) {
+				h.types(h.says(at))
+			}
+			h.key("enter")
+		}
+		if got := h.answer("fresh").Attempts; got != want {
+			t.Errorf("refused %q: fresh was read %d times, want %d\n%s", refuse, got, want, h.screen())
+		}
+	}
+}
+
+// TestGateComesByItself: after the last word the preview of the gate begins, once: put away, it
+// waits for a key.
+func TestGateComesByItself(t *testing.T) {
+	t.Parallel()
+	h := atSheet(t, 110, 34)
+	h.send(t)
+	h.send(t)
+	h.key("enter")
+	h.send(t)
+	if h.gate == nil || h.b.state.Gates["stale-plan/apply"].Phase != triage.GateArmed {
+		t.Fatalf("no gate is in front:\n%s", h.screen())
+	}
+	h.clock.at = h.clock.at.Add(time.Minute)
+	h.key("esc")
+	if h.gate != nil {
+		t.Fatalf("esc leaves the gate in front:\n%s", h.screen())
+	}
+	h.run.Front("stale-plan/approved")
+	h.run.Decide()
+	h.press("1")
+	h.types(" and once more")
+	h.key("enter")
+	if h.gate != nil {
+		t.Errorf("a gate that was put away comes again by itself:\n%s", h.screen())
 	}
 }

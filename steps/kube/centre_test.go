@@ -448,7 +448,10 @@ func TestCentreRefused(t *testing.T) {
 			"rules":             []fields{{"apiGroups": []string{""}, "apiVersions": []string{"v1"}, "operations": []string{"DELETE"}, "resources": []string{"configmaps"}}}}
 	}
 	w.create(w.in("", "services", ""), fields{"metadata": fields{"name": "empty"}, "spec": fields{"ports": []fields{{"port": 443}}}})
-	w.create(api, fields{"metadata": fields{"name": name}, "webhooks": []fields{hook("absent", "Fail", "gone"), hook("empty", "Fail", "empty"), hook("open", "Ignore", "gone")}})
+	w.create(w.in("", "services", ""), fields{"metadata": fields{"name": "alive"}, "spec": fields{"ports": []fields{{"port": 443}}}})
+	w.create(w.in("discovery.k8s.io/v1", "endpointslices", ""), fields{"metadata": fields{"name": "alive-1", "labels": fields{"kubernetes.io/service-name": "alive"}},
+		"addressType": "IPv4", "ports": []fields{{"port": 443}}, "endpoints": []fields{{"addresses": []string{"192.0.2.7"}, "conditions": fields{"ready": true}}}})
+	w.create(api, fields{"metadata": fields{"name": name}, "webhooks": []fields{hook("absent", "Fail", "gone"), hook("empty", "Fail", "empty"), hook("open", "Ignore", "gone"), hook("alive-"+w.ns, "Fail", "alive")}})
 	t.Cleanup(func() { _, _, _ = w.try(http.MethodDelete, api+"/"+name, "application/json", fields{}) })
 	a := w.ask(w.root(), steps.RefusedRequests)
 	said := ""
@@ -463,6 +466,10 @@ func TestCentreRefused(t *testing.T) {
 	want := "webhook absent.example.com fails closed, and its service " + w.ns + "/gone does not exist\nwebhook empty.example.com fails closed, and its service " + w.ns + "/empty has no endpoint that is ready\n"
 	if said != want {
 		t.Errorf("rows say %q, want %q", said, want)
+	}
+	// An endpoint that is ready proves no answer: it is said, and no green stands for it.
+	if row := wantStanding(t, a, "webhooks that fail closed", "none is asked here"); !strings.Contains(row.Detail, "alive-"+w.ns+".example.com") || strings.Contains(row.Detail, "open.example.com") {
+		t.Errorf("%+v", row)
 	}
 
 	w.create(w.in("", "resourcequotas", ""), fields{"metadata": fields{"name": "none"}, "spec": fields{"hard": fields{"pods": "0"}}})

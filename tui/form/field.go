@@ -111,6 +111,16 @@ type Choice struct {
 	Help  ink.Text
 }
 
+// Column is how wide the values of a list are drawn: whole, where that leaves room for what
+// they mean in as many cells.
+func Column(cs []Choice, room int) int {
+	wide := 0
+	for _, c := range cs {
+		wide = max(wide, ink.Cells(ink.Drawn(ink.Shown(c.Value))))
+	}
+	return min(wide, max(16, room-leastHelp))
+}
+
 // Part is a heading with what stands below it.
 type Part struct {
 	Head  ink.Text

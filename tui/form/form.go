@@ -22,6 +22,7 @@ type Form struct {
 	wrong  ink.Text
 	Submit func(v map[string]string) tea.Cmd
 	Does   ink.Text                                              // what enter does at the end, "" for sending
+	Pairs  bool                                                  // a line may fill others, as name=value name=value
 	All    bool                                                  // enter sends the whole sheet from any line: it can be accepted as it is
 	Lacks  func(v map[string]string) (name string, why ink.Text) // what the lines lack together, "" for nothing
 	Whole  bool                                                  // it is sent only once all that stands above its fields was in sight
@@ -144,6 +145,9 @@ func (f *Form) line(by int) {
 }
 
 func (f *Form) enter() (tea.Cmd, bool) {
+	if f.spread() {
+		return nil, false
+	}
 	if bad := f.Fields[f.at].complaint(); bad != "" {
 		f.wrong = bad
 		return nil, false

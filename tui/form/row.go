@@ -241,10 +241,7 @@ func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) {
 	}
 	p.Pairs(inset, 0, 24, r.Shows)
 	said, _, _ := Begun(r.Values, line)
-	wide := 0
-	for _, c := range r.Values {
-		wide = max(wide, min(16, ink.Cells(ink.Drawn(ink.Shown(c.Value)))))
-	}
+	wide := Column(r.Values, p.W-inset-6)
 	for i, c := range r.Values {
 		mark, pen := ink.Drawn("  "), th.Plain
 		if c.Value == said {

@@ -13,7 +13,6 @@ import (
 	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
-	"handrail/tui/sheets"
 )
 
 // How the walk goes on without a key for it: what is ready is read in one round,
@@ -245,61 +244,6 @@ func (r *Screen) acceptTogether(env *screen.Env, os []triage.Option) tea.Cmd {
 	}
 	return env.SendAll(ins)
 }
-
-// sheet are the words that stand on one sheet, beside what is proposed: a proof, or two
-// questions at least, since one alone has a page. A question with a drawing has one too, and a
-// conclusion for which the facts propose nothing.
-func (r *Screen) sheet() []triage.Option {
-	var out []triage.Option
-	for _, o := range r.Snap.Options {
-		if o.Sheet > 0 {
-			out = append(out, o)
-		}
-	}
-	slices.SortFunc(out, func(a, b triage.Option) int { return a.Sheet - b.Sheet })
-	for i, o := range out {
-		v := r.Proposed(o)
-		if o.Kind == triage.DoConclude && (v == "" || v == triage.Unknown) || r.Snap.Cards[o.Step].Graph != nil {
-			out = out[:i]
-			break
-		}
-	}
-	asks, proofs := 0, 0
-	for _, o := range out {
-		switch o.Kind {
-		case triage.DoAnswer:
-			asks++
-		case triage.DoManual:
-			proofs++
-		}
-	}
-	if len(out) < 2 || asks < 2 && proofs == 0 {
-		return nil
-	}
-	return out
-}
-
-// SheetComes shows the next sheet by itself, where the person's words led to it and nothing is
-// left to be read first. What was left open on the one before is not pressed upon them.
-func (r *Screen) SheetComes(env *screen.Env) {
-	left := func(o triage.Option) bool { return slices.Contains(r.asked, o.Step) }
-	if r.onward && r.Move.sheet && len(env.Underway) == 0 && len(r.Reading()) == 0 && !slices.ContainsFunc(r.sheet(), left) {
-		r.openSheet(env)
-		env.Sheet.Came = true
-		env.Quiet = env.Now.Add(env.Config.Pause)
-	}
-}
-
-func (r *Screen) openSheet(env *screen.Env) {
-	all := r.sheet()
-	env.Sheet, r.asked = sheets.WordsForm(env, all), nil
-	for _, o := range all {
-		r.asked = append(r.asked, o.Step)
-	}
-}
-
-// Alone has what is asked come one by one, until enter leads on again.
-func (r *Screen) Alone() { r.onward = false }
 
 // shorts lists steps by their short ids.
 func shorts(all []triage.Step) ink.Text {

@@ -6,6 +6,7 @@ import (
 	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
+	"handrail/tui/form"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
@@ -42,10 +43,7 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view
 		drawGrounds(p, card)
 		p.Gap()
 	}
-	wide := len("I do not know")
-	for _, c := range r.choices() {
-		wide = max(wide, min(20, ink.Cells(ink.Drawn(ink.Shown(c.Value)))))
-	}
+	wide := max(len("I do not know"), form.Column(r.choices(), p.W-7))
 	line := func(k ink.Text, value, help ink.Text, picked, given bool) {
 		lead, pen := ink.Drawn("  "), th.Plain
 		if picked {
@@ -112,8 +110,13 @@ func (r *Screen) drawConclude(env *screen.Env, p *ink.Page, st triage.Step, card
 		return
 	}
 	p.Gap()
+	var values []form.Choice
 	for _, v := range card.Values {
-		p.Item("  "+ink.Fit(th.Plain.On(ink.Shown(v.Value)), 12)+"  ", th.Muted, ink.Shown(v.Help))
+		values = append(values, form.Choice{Value: v.Value, Help: ink.Shown(v.Help)})
+	}
+	wide := max(12, form.Column(values, p.W-4))
+	for _, v := range values {
+		p.Item("  "+ink.Fit(th.Plain.On(ink.Shown(v.Value)), wide)+"  ", th.Muted, v.Help)
 	}
 }
 

@@ -31,6 +31,7 @@ type Screen struct {
 	Round  round    // the reads that stand together in the middle
 	onward bool     // enter leads on: the next sheet comes by itself
 	asked  []string // the steps on the newest sheet
+	then   string   // the read that was named with the words that are being recorded, "" for none
 	rounds bool     // enter began one: what a later phase reads begins by itself
 	trust  trust    // of the directory of the incident
 
@@ -178,10 +179,14 @@ func (r *Screen) label(o triage.Option) ink.Text {
 		return ink.Say("Record that it was done: %s", name)
 	case triage.DoConclude:
 		if v := r.Proposed(o); v != "" && v != triage.Unknown {
-			if all := r.together(); len(all) > 1 && all[0].Step == o.Step {
-				return ink.Say("Accept these %d: %s", len(all), decided(all))
+			then := ink.Text("") // before what may be cut
+			if step := r.follows(); step != "" {
+				then = ink.Say(", then run a program (%s)", incident.Short(step))
 			}
-			return ink.Say("Accept: %s = %s", o.Topic, v)
+			if all := r.together(); len(all) > 1 && all[0].Step == o.Step {
+				return ink.Say("Accept these %d%s: %s", len(all), then, decided(all))
+			}
+			return ink.Say("Accept%s: %s = %s", then, o.Topic, v)
 		}
 		return ink.Say("Decide: %s", o.Topic)
 	case triage.DoPreview:
@@ -257,16 +262,18 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 		}
 		return r.answerChosen(env)
 	case triage.DoManual:
-		env.Sheet = sheets.ManualForm(env, o.Step)
+		env.Sheet = r.leading(sheets.ManualForm(env, o.Step))
 	case triage.DoSkip:
 		env.Sheet = sheets.SkipForm(env, o.Step)
 	case triage.DoConclude:
+		r.then = r.follows()
 		if all := r.together(); len(all) > 1 && all[0].Step == o.Step {
 			return r.acceptTogether(env, all)
 		}
 		if v := r.Proposed(o); v != "" && v != triage.Unknown {
 			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v})
 		}
+		r.then = ""
 		env.Sheet = sheets.ConcludeForm(env, o)
 	case triage.DoPreview, triage.DoConfirm, triage.DoApprove:
 		return env.Ask(screen.OpenGate{Step: o.Step})

@@ -141,6 +141,11 @@ func (env *Env) Place() ink.Text {
 	return env.PlaceOf(append(slices.Clone(env.Snap.Header), env.Snap.Where...))
 }
 
+// together is an incident that takes the words of a sheet at once.
+type together interface {
+	DoAll(ctx context.Context, ins []triage.Intent) []error
+}
+
 // SendAll asks for several intents, one after the other.
 func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	inc, from := env.Incident, env.Sender
@@ -149,9 +154,19 @@ func (env *Env) SendAll(ins []triage.Intent) tea.Cmd {
 	}
 	env.Underway = append(env.Underway, ins...)
 	return env.Tasks.Start(func(ctx context.Context) tea.Msg {
-		var out Answers
-		for _, in := range ins {
-			out = append(out, Answer{In: in, Err: inc.Do(context.WithoutCancel(ctx), in), From: from})
+		ctx = context.WithoutCancel(ctx)
+		out := make(Answers, len(ins))
+		for i, in := range ins {
+			out[i] = Answer{In: in, From: from}
+		}
+		if all, ok := inc.(together); ok {
+			for i, err := range all.DoAll(ctx, ins) {
+				out[i].Err = err
+			}
+			return out
+		}
+		for i, in := range ins {
+			out[i].Err = inc.Do(ctx, in)
 		}
 		return out
 	})

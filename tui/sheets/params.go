@@ -76,12 +76,15 @@ func Asks(fs []steps.Field, found map[string]string, seen bool) bool {
 	})
 }
 
+// severalAtOnce says how lines are filled without going to each.
+const severalAtOnce ink.Text = "Several at once, typed or pasted: name=value name=value."
+
 // StartForm asks for the parameters of a runbook before it is taken up. What was found
 // is filled in; do gets what was accepted, without what is empty, and the text that was
 // pasted as the log.
 func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Text, do func(given map[string]string, text string) tea.Cmd) *form.Form {
 	text := &form.Paste{}
-	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Fields: parameters(fs, found, text)}
+	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Pairs: true, Fields: parameters(fs, found, text)}
 	var names []string
 	for _, p := range fs {
 		if v := found[p.Name]; v != "" && v != p.Default {
@@ -90,6 +93,9 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 	}
 	if len(names) > 0 {
 		f.Intro = []ink.Text{ink.Say("Found: %s. Correct what is wrong; enter accepts the rest.", strings.Join(names, ", "))}
+	}
+	if len(fs) > 2 {
+		f.Intro = append(f.Intro, severalAtOnce)
 	}
 	f.AtFirstEmpty()
 	f.Submit = func(v map[string]string) tea.Cmd {
@@ -127,8 +133,8 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 		env.Sheet = changeForm(env, id, now, changed, text.Whole())
 		return nil
 	}
-	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Does: "change", Fields: parameters(fs, now, text),
-		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is."}, Submit: submit}
+	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Pairs: true, Does: "change", Fields: parameters(fs, now, text),
+		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is.", severalAtOnce}, Submit: submit}
 	if len(wanted) > 0 {
 		f.AtLine(wanted[0])
 	}

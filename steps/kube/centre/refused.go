@@ -78,7 +78,8 @@ type closed struct {
 }
 
 // deadWebhooks finds webhooks that refuse what they cannot judge, and whose service
-// is absent or has no endpoint that is ready.
+// is absent or has no endpoint that is ready. That an endpoint is ready is no answer: how many
+// are not known to give one is said too, since nothing is asked of them here.
 func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 	var all []closed
 	for _, r := range webhook.Resources() {
@@ -90,13 +91,14 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 				policy, _ := hook["failurePolicy"].(string)
 				space, _, _ := unstructured.NestedString(hook, "clientConfig", "service", "namespace")
 				service, _, _ := unstructured.NestedString(hook, "clientConfig", "service", "name")
-				if policy != "Ignore" && service != "" {
+				if policy != "Ignore" {
 					all = append(all, closed{of: r, in: o, name: name, to: backend{space, service}})
 				}
 			}
 		})
 	}
-	known := map[backend]string{}
+	known := map[backend]string{{}: ""} // a URL outside of the cluster
+	var unasked []string
 	for _, hook := range all {
 		why, ok := known[hook.to]
 		if !ok {
@@ -107,6 +109,7 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 			known[hook.to] = why
 		}
 		if why == "" {
+			unasked = append(unasked, steps.Clip(hook.name, 100))
 			continue
 		}
 		w.row(steps.Standing{Level: steps.Critical, Where: hook.of.Label("", hook.in.GetName()), Since: hook.in.GetCreationTimestamp().Time, Owner: keptBy(hook.in),
@@ -114,6 +117,12 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 			Detail:  "Each request that it selects is refused until its service answers.",
 			Runbook: bookOfWebhooks, Params: map[string]string{"webhook": hook.name},
 			Command: s.c.Kubectl(hook.to.namespace, "get", "endpointslices", "-l", "kubernetes.io/service-name="+hook.to.name)})
+	}
+	if len(unasked) > 0 {
+		w.row(steps.Standing{Level: steps.Info, Where: "webhooks that fail closed",
+			What:    fmt.Sprintf("%d have an endpoint or a URL, and none is asked here: a wrong answer refuses requests too", len(unasked)),
+			Detail:  "They are " + steps.Clip(strings.Join(unasked, ", "), 2000) + ". A request that one of them refuses for want of an answer says `failed calling webhook`; paste that error here.",
+			Command: s.c.Kubectl("", "get", "events", "-A", "--field-selector", "type=Warning")})
 	}
 }
 
