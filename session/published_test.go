@@ -39,7 +39,7 @@ func TestASheetIsPublishedOnce(t *testing.T) {
 	errs := s.DoAll(t.Context(), []triage.Intent{
 		{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "dead", Text: "seen"},
 		{Kind: triage.DoAnswer, Step: "test-lock/holder", Value: "perhaps", Text: "seen"},
-		{Kind: triage.DoConclude, Topic: triage.TopicMutation, Value: "no", Text: "seen"},
+		{Kind: triage.DoConclude, Topic: triage.TopicMutation, Value: "yes"},
 	})
 	after := s.Snapshot()
 	if shown := after.Serial - before.Serial; shown != 1 {
@@ -48,7 +48,7 @@ func TestASheetIsPublishedOnce(t *testing.T) {
 	if len(errs) != 3 || errs[0] != nil || errs[1] == nil || errs[2] != nil {
 		t.Errorf("DoAll = %v, want the second refused alone", errs)
 	}
-	if holder, _ := after.State.Step("test-lock/holder"); holder.Answer != "dead" || after.State.Topics[triage.TopicMutation].Value != "no" {
+	if holder, _ := after.State.Step("test-lock/holder"); holder.Answer != "dead" || after.State.Topics[triage.TopicMutation].Value != "yes" {
 		t.Errorf("recorded: %q, %+v", holder.Answer, after.State.Topics)
 	}
 }

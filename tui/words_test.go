@@ -86,7 +86,7 @@ func TestOneSheet(t *testing.T) {
 		s := atSheet(t, size[0], size[1])
 		s.types("run 4711 by @kim, commit 1a2b3c4d, PR 12")
 		s.line(t, "writer")
-		s.want(t, "▸ writer", "Which run wrote the serial", "another", "refused_run")
+		s.want(t, "▸ writer", "Which run wrote the serial", "another")
 		s.types("another: run 4712, 02:10")
 		s.to(t, "audit")
 		s.types("unknown: asked the cloud team; again: 03:00")
@@ -140,12 +140,14 @@ func TestSheetWantsTheValueFirst(t *testing.T) {
 	}
 	s.press("ctrl+u")
 	s.types("2 run 4711, by its id")
-	s.want(t, "● refused_run")
+	s.line(t, "audit")
+	s.types("2 a write at 02:10")
+	s.want(t, "● seen")
 	if n := s.b.state.Seq; s.answer("run").Status == triage.Settled {
 		t.Errorf("something was sent before the end, at entry %d", n)
 	}
 	s.press("esc")
-	s.want(t, "Say these 7")
+	s.want(t, "Say these 6")
 }
 
 // TestRefusedLineComesBack: what of a sheet was refused comes back with its words, and nothing is
@@ -186,11 +188,11 @@ func TestNoteLeavesWhatWasFound(t *testing.T) {
 	s.Update(tea.WindowSizeMsg{Width: 140, Height: 45})
 	s.want(t, "▸ enter  Read")
 	s.key("enter")
-	s.want(t, "▸ enter  Say these 7")
+	s.want(t, "▸ enter  Say these 6")
 	s.press("t")
 	s.types("its runner is gone")
 	s.key("enter")
-	s.want(t, "▸ enter  Say these 7", "Note recorded")
+	s.want(t, "▸ enter  Say these 6", "Note recorded")
 	if s.Sheet != nil {
 		t.Errorf("the sheet came over it:\n%s", s.screen())
 	}
@@ -255,7 +257,9 @@ func TestNamedReadBegins(t *testing.T) {
 	for refuse, want := range map[string]int{"": 1, "stale-plan/invalid": 0} {
 		h := atSheet(t, 110, 34)
 		h.send(t)
-		h.want(t, "invalid", "then run a program: fresh")
+		if h.want(t, "▸ invalid"); h.Sheet.Does != "send, then run a program: fresh" {
+			t.Errorf("the key of the sheet does %q", h.Sheet.Does)
+		}
 		h.b.refuse = refuse
 		for i := 0; h.answer("class").Status != triage.Settled && i < 20; i++ {
 			if at := rowOf(h.screen()); !h.proposed(at) {

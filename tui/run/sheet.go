@@ -16,8 +16,8 @@ import (
 // What comes by itself with a person's words: the sheet on which they stand, the read that their
 // key named, the gate that they led to.
 
-// sheet are the words that stand on one sheet, beside what is proposed: a question or a proof
-// with anything else, since one alone has a page. A question with a drawing has one too, and a
+// sheet are the words that stand on one sheet, beside what is proposed: a proof, or two
+// questions at least, since one alone has a page. A question with a drawing has one too, and a
 // conclusion for which the facts propose nothing.
 func (r *Screen) sheet() []triage.Option {
 	var out []triage.Option
@@ -34,7 +34,16 @@ func (r *Screen) sheet() []triage.Option {
 			break
 		}
 	}
-	if len(out) < 2 || !slices.ContainsFunc(out, func(o triage.Option) bool { return o.Kind != triage.DoConclude }) {
+	asks, proofs := 0, 0
+	for _, o := range out {
+		switch o.Kind {
+		case triage.DoAnswer:
+			asks++
+		case triage.DoManual:
+			proofs++
+		}
+	}
+	if len(out) < 2 || asks < 2 && proofs == 0 {
 		return nil
 	}
 	return out
