@@ -233,10 +233,14 @@ func (s *stage) toMatrix() {
 
 func (s *stage) toForm() { s.toAsk(); s.press("2") }
 
+// toReady is before a gate that could be shown: the help lay over it as the last word was
+// recorded, so that it did not come by itself.
 func (s *stage) toReady() {
 	s.toForm()
 	s.write("no process on the runner")
+	s.openHelp()
 	s.press("enter")
+	s.help = nil
 	s.pass(time.Minute)
 }
 
