@@ -106,6 +106,48 @@ func TestValuesOfTheApprovedPlan(t *testing.T) {
 	})
 }
 
+// TestReplacementsOfTheApprovedPlan: what a plan was told to replace, and what alone it was made
+// for, is taken over, shown and held against any other plan. The tools keep no -replace in a plan:
+// it is read off what it made them do.
+func TestReplacementsOfTheApprovedPlan(t *testing.T) {
+	t.Parallel()
+	eachProgram(t, func(t *testing.T, program string) {
+		w := newWorldOf(t, program, "local", `
+resource "terraform_data" "a" { input = "x" }
+resource "terraform_data" "b" { input = "y" }
+resource "terraform_data" "c" { input = "z" }
+`)
+		w.run("apply", "-auto-approve", "-input=false")
+		approved := filepath.Join(t.TempDir(), "approved.tfplan")
+		w.run("plan", "-input=false", "-out="+approved, "-replace=terraform_data.a", "-target=terraform_data.a", "-target=terraform_data.b")
+		of := steps.Params{"values_of": steps.PathOf(approved)}
+		obs, in := w.saved(of)
+		if got := strings.Join(obs.Facts["fixed"].Strings(), "; "); got != "targets: terraform_data.a, terraform_data.b; replace: terraform_data.a" {
+			t.Errorf("the new plan fixes %q", got)
+		}
+		if got := obs.Facts["doomed"].Strings(); !slices.Equal(got, []string{"terraform_data.a"}) || len(obs.Facts["fixed_changes"].Strings()) != 0 {
+			t.Errorf("it replaces %v, and differs in %v", got, obs.Facts["fixed_changes"])
+		}
+		in["values_of"] = steps.PathOf(approved)
+		if p := w.previewOf("terraform/apply-plan", in); shownAs(p, "values compared") != "all are those of "+approved {
+			t.Errorf("the gate shows %v", p.Shown)
+		}
+
+		other := filepath.Join(t.TempDir(), "other.tfplan")
+		w.run("plan", "-input=false", "-out="+other, "-replace=terraform_data.c")
+		of["values_of"] = steps.PathOf(other)
+		_, in = w.saved(of)
+		in["values_of"] = steps.PathOf(approved)
+		p := w.previewOf("terraform/apply-plan", in)
+		if got := shownAs(p, "replace"); got != "terraform_data.a -> terraform_data.c" {
+			t.Errorf("the gate shows replace %q: %v", got, p.Shown)
+		}
+		if got := shownAs(p, "targets"); !strings.HasPrefix(got, "terraform_data.a, terraform_data.b -> ") {
+			t.Errorf("the gate shows targets %q", got)
+		}
+	})
+}
+
 func shownAs(p steps.Preview, key string) string {
 	for _, kv := range p.Shown {
 		if kv.Key == key {

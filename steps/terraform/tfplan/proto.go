@@ -128,6 +128,13 @@ func (s *Saved) decode(r *bufio.Reader) error {
 		return err
 	}
 	slices.Sort(s.Variables)
+	// The tools keep no -replace in the plan, although its format has a place for them (16): what
+	// one made them do says so as its reason.
+	for _, c := range d.Changes {
+		if c.Reason == "replace_by_request" && !slices.Contains(s.Replaces, c.Address) && s.keeps(len(c.Address)) {
+			s.Replaces = append(s.Replaces, c.Address)
+		}
+	}
 	d.judge()
 	return nil
 }
