@@ -40,6 +40,7 @@ func FileFacts() []steps.Field {
 		bound("tool_bound", "tool_version, and the parameter tool_version"),
 		{Name: "config_changes", Type: steps.Strings, Doc: "files of the configuration that differ"},
 		{Name: "variables", Type: steps.Strings, Doc: "names of the variables whose values are fixed in the plan"},
+		{Name: "fixed", Type: steps.Strings, Doc: "variables with their values, the default ones too, targets, replacements, mode and workspace that a saved plan fixes"},
 	}, riskFacts()...)
 }
 
@@ -145,6 +146,7 @@ func (p FileProbe) saved(ctx context.Context, in steps.Params, name string, file
 	f.Set("made", steps.StringOf(s.Created))
 	f.Set("mode", steps.StringOf(s.Mode))
 	f.Set("variables", steps.StringsOf(s.Variables))
+	f.Set("fixed", steps.StringsOf(fixedNames(Fixed(s, out.Secret))))
 	fillRisk(s.Doc, s.Mode == "refresh-only", false, f, &obs)
 	if err := Bind(ctx, p.Env, in, s, f, &obs, out); err != nil {
 		return steps.Observation{}, err
