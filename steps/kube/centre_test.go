@@ -468,7 +468,7 @@ func TestCentreRefused(t *testing.T) {
 		t.Errorf("rows say %q, want %q", said, want)
 	}
 	// An endpoint that is ready proves no answer: it is said, and no green stands for it.
-	if row := wantStanding(t, a, "webhooks that fail closed", "none is asked here"); !strings.Contains(row.Detail, "alive-"+w.ns+".example.com") || strings.Contains(row.Detail, "open.example.com") {
+	if row := wantStanding(t, a, "webhooks that fail closed", "are not asked here"); !strings.Contains(row.Detail, "alive-"+w.ns+".example.com") || strings.Contains(row.Detail, "open.example.com") {
 		t.Errorf("%+v", row)
 	}
 

@@ -120,7 +120,7 @@ func (s *Centre) deadWebhooks(ctx context.Context, w *answer) {
 	}
 	if len(unasked) > 0 {
 		w.row(steps.Standing{Level: steps.Info, Where: "webhooks that fail closed",
-			What:    fmt.Sprintf("%d have an endpoint or a URL, and none is asked here: a wrong answer refuses requests too", len(unasked)),
+			What:    fmt.Sprintf("%d are there and are not asked here; a wrong answer refuses too", len(unasked)),
 			Detail:  "They are " + steps.Clip(strings.Join(unasked, ", "), 2000) + ". A request that one of them refuses for want of an answer says `failed calling webhook`; paste that error here.",
 			Command: s.c.Kubectl("", "get", "events", "-A", "--field-selector", "type=Warning")})
 	}
