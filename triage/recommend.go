@@ -75,52 +75,9 @@ func refusedSince(s *State, id string, now time.Time) bool {
 	return true
 }
 
-// raced reports whether nothing but a writer that reverts every fix keeps a gate
-// shut, or the incident from being closed.
-func raced(o *Option) bool {
-	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
-		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
-}
-
 // blind reports whether nothing but open questions about the difference keeps a gate shut.
 func blind(o *Option) bool {
 	return o.Kind == DoPreview && len(o.Refusals) > 0 && !slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 13 })
-}
-
-// lookAgain marks what is read once more before it is said anew whether something
-// reverts every fix, and then the question itself: the loop stays with the writer.
-// Going past the repair would end at a close with nothing repaired.
-func lookAgain(s *State, options []Option) bool {
-	if s.Topics[TopicReverts].Value != "yes" {
-		return false
-	}
-	said := s.Topics[TopicReverts].Seq
-	for _, st := range s.Steps {
-		if st.Kind != ConcludeStep || st.Uses != string(TopicReverts) || st.Retired {
-			continue
-		}
-		for _, x := range s.Steps {
-			old := slices.Contains(st.Refs, x.ID) && x.EndSeq > 0 && x.EndSeq < said && x.Status != Skipped
-			if old && mark(options, want{kind: DoProbe, step: x.ID}) {
-				return true
-			}
-		}
-	}
-	return mark(options, want{kind: DoConclude, topic: TopicReverts})
-}
-
-// renew marks the first read or answer that only grew too old. Passing over the
-// gate that waits for it would go on as if the gate had acted.
-func renew(stale []string, options []Option) bool {
-	for _, id := range stale {
-		for i := range options {
-			if o := &options[i]; o.Step == id && (o.Kind == DoProbe || o.Kind == DoAnswer) && o.Available() {
-				o.Recommended = true
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // idle reports whether a question need not be asked, a task not be done, or a step cannot
@@ -337,3 +294,79 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 func referenced(s *State, id string) bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return !st.Retired && st.ID != id && slices.Contains(st.Refs, id) })
 }
+
+// onSheet numbers what a person can say on one sheet: the recommended word, and those wanted
+// after it with nothing to be read between them. A word that depends on another of the sheet
+// waits for that one. What follows a conclusion that waits is asked only as far as it helps
+// to classify: what is to be done comes after.
+func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
+	first := slices.IndexFunc(options, func(o Option) bool { return o.Recommended })
+	if s.Kind == Readiness || first < 0 || !isWord(options[first].Kind) || options[first].Step == "" {
+		return
+	}
+	begun, waits, n := false, false, 0
+	var asked []string // what a person says on the sheet
+	var topics []Topic // what is concluded on it
+	for _, w := range wants(s, judge) {
+		if !begun {
+			if w.kind == DoPreview && !aside(w.step, judge) {
+				return // a gate that is held: what is recommended is for it alone
+			}
+			if begun = w.is(&options[first]); !begun {
+				continue
+			}
+		}
+		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) || w.kind == DoPreview && aside(w.step, judge) {
+			continue
+		}
+		if !isWord(w.kind) {
+			if !waits {
+				follow(s, options, w)
+			}
+			return
+		}
+		if w.step == "" && slices.Contains(topics, w.topic) { // what every gate asks, and a step of the plan concludes
+			continue
+		}
+		st, ok := s.Step(w.step)
+		i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
+		if !ok || i < 0 || !options[i].Available() {
+			waits = waits || w.kind == DoConclude
+			continue
+		}
+		depends := slices.ContainsFunc(st.Refs, func(id string) bool { return slices.Contains(asked, id) })
+		switch {
+		case w.kind == DoConclude && (depends || waits):
+			waits = true
+			continue
+		case depends:
+			continue
+		case waits && (w.kind == DoManual || !classifies(st.Phase)):
+			return
+		case w.kind == DoConclude:
+			topics = append(topics, Topic(st.Uses))
+		default:
+			asked = append(asked, st.ID)
+		}
+		n++
+		options[i].Sheet = n
+	}
+}
+
+// follow marks the heavy read that comes after the words of the sheet: the key that says them
+// may name it, and so begin it.
+func follow(s *State, options []Option, w want) {
+	st, ok := s.Step(w.step)
+	if w.kind != DoProbe || !ok || !st.Heavy || st.Kind != ProbeStep || st.Attempts > 0 {
+		return
+	}
+	for i := range options {
+		if o := &options[i]; w.is(o) && o.Available() {
+			o.Follows = true
+			return
+		}
+	}
+}
+
+// isWord reports whether a person says what is wanted, and nothing is read or changed.
+func isWord(k IntentKind) bool { return k == DoAnswer || k == DoManual || k == DoConclude }

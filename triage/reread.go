@@ -152,3 +152,46 @@ func againText(outcome string) string {
 	}
 	return "it is unknown whether it is still in effect"
 }
+
+// raced reports whether nothing but a writer that reverts every fix keeps a gate
+// shut, or the incident from being closed.
+func raced(o *Option) bool {
+	return (o.Kind == DoPreview || o.Kind == DoClose) && len(o.Refusals) > 0 &&
+		!slices.ContainsFunc(o.Refusals, func(r Refusal) bool { return r.Law != 12 })
+}
+
+// lookAgain marks what is read once more before it is said anew whether something
+// reverts every fix, and then the question itself: the loop stays with the writer.
+// Going past the repair would end at a close with nothing repaired.
+func lookAgain(s *State, options []Option) bool {
+	if s.Topics[TopicReverts].Value != "yes" {
+		return false
+	}
+	said := s.Topics[TopicReverts].Seq
+	for _, st := range s.Steps {
+		if st.Kind != ConcludeStep || st.Uses != string(TopicReverts) || st.Retired {
+			continue
+		}
+		for _, x := range s.Steps {
+			old := slices.Contains(st.Refs, x.ID) && x.EndSeq > 0 && x.EndSeq < said && x.Status != Skipped
+			if old && mark(options, want{kind: DoProbe, step: x.ID}) {
+				return true
+			}
+		}
+	}
+	return mark(options, want{kind: DoConclude, topic: TopicReverts})
+}
+
+// renew marks the first read or answer that only grew too old. Passing over the
+// gate that waits for it would go on as if the gate had acted.
+func renew(stale []string, options []Option) bool {
+	for _, id := range stale {
+		for i := range options {
+			if o := &options[i]; o.Step == id && (o.Kind == DoProbe || o.Kind == DoAnswer) && o.Available() {
+				o.Recommended = true
+				return true
+			}
+		}
+	}
+	return false
+}
