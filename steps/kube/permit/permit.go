@@ -200,13 +200,14 @@ func bound() []steps.Right {
 	return slices.Concat(wide("list", "clusterroles"+roles, "clusterrolebindings"+roles), here("list", "roles"+roles, "rolebindings"+roles))
 }
 
-// offspring are the objects that a deletion takes along: every kind beside the object.
+// offspring are the objects that a deletion takes along: every kind beside the object. Which
+// kinds without a namespace a cluster has besides the known ones only the run tells.
 func offspring(in steps.Params) []steps.Right {
 	r, known, _ := Find(in.Text("resource"))
 	if !known || r.Namespaced {
 		return every()
 	}
-	var out []steps.Right
+	out := []steps.Right{{Verbs: []string{"list"}, Wide: true}}
 	for _, other := range Known() {
 		if !other.Namespaced {
 			out = append(out, wide("list", other.String())...)
