@@ -127,7 +127,7 @@ func (r *rotationRun) values(ctx context.Context, podsUnread string) {
 			newest = at
 		}
 		if !u.started.IsZero() && at.After(u.started) {
-			changed = append(changed, fmt.Sprintf("%s was written %s by %s; container %s of pod %s started %s and took it %s",
+			changed = append(changed, fmt.Sprintf("%s: written %s by %s; container %s of pod %s started %s and took it %s",
 				steps.Clip(name, 400), at.UTC().Format(time.RFC3339), by, u.container, u.pod, u.started.UTC().Format(time.RFC3339), u.how))
 		}
 	}
