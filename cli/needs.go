@@ -62,8 +62,6 @@ func called(part string) string {
 		return "Flux (" + part + ")"
 	case "helm":
 		return "Helm"
-	case "external-secrets":
-		return "External Secrets"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":
