@@ -8,6 +8,10 @@ import (
 	"handrail/evidence/jsontree"
 )
 
+// dataHash is an annotation of Secrets: a plain hash of their values, by which short ones can be guessed. External Secrets
+// keeps it.
+const dataHash = "reconcile.external-secrets.io/data-hash"
+
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // kubernetesTree keeps metadata and key names of Secrets and hides their values; from every object it drops the two
@@ -37,6 +41,12 @@ func (r *Redactor) kubernetes(n *jsontree.Node, secret bool, c Counts) {
 					r.secretData(m.Value, c)
 				case strings.EqualFold(m.Key, "stringData"):
 					r.hideMarked(m.Value, "", "k8s-secret", c)
+				case m.Key == "metadata":
+					if notes := m.Value.Get("annotations"); notes != nil {
+						if hash := notes.Get(dataHash); hash != nil {
+							r.hide(hash, "k8s-secret", c)
+						}
+					}
 				}
 			}
 		}

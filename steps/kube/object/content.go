@@ -27,6 +27,7 @@ func ContentSum(o cluster.Object, r cluster.Resource) (string, error) {
 			if notes, ok := md["annotations"].(map[string]any); ok {
 				notes = maps.Clone(notes)
 				delete(notes, LastApplied)
+				delete(notes, DataHash)
 				md["annotations"] = notes
 			}
 		} else {
@@ -54,3 +55,7 @@ func IsSecret(r cluster.Resource) bool { return r.Group == "" && r.Kind == "Secr
 
 // LastApplied repeats the whole object, for a Secret with its values.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// DataHash is a plain hash of the values of a Secret, which External Secrets keeps beside them
+// (external-secrets, pkg/controllers/externalsecret): short values can be guessed by it.
+const DataHash = "reconcile.external-secrets.io/data-hash"

@@ -175,11 +175,11 @@ func ownerNames(refs []metav1.OwnerReference) []string {
 	return out
 }
 
-// shortened is a table without the copies that kubectl keeps, its values clipped.
+// shortened is a table without the copies that kubectl keeps and hashes of values, its values clipped.
 func shortened(in map[string]string) map[string]string {
 	out := make(map[string]string, len(in))
 	for k, v := range in {
-		if k != LastApplied {
+		if k != LastApplied && k != DataHash {
 			out[k] = steps.Clip(v, report.LongestValue)
 		}
 	}

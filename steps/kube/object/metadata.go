@@ -88,6 +88,7 @@ func (it *item) member(key string, s *cluster.Scanner) error {
 	case "annotations":
 		err := json.Unmarshal(value, &it.Annotations)
 		delete(it.Annotations, LastApplied) // of a Secret it holds the values
+		delete(it.Annotations, DataHash)
 		return err
 	case "ownerReferences":
 		var b bytes.Buffer // in one line, whatever the server wrote

@@ -38,6 +38,7 @@ func metadata(s *cluster.Scanner) (map[string]any, error) {
 	})
 	if notes, ok := md["annotations"].(map[string]any); ok {
 		delete(notes, object.LastApplied)
+		delete(notes, object.DataHash)
 	}
 	return md, err
 }
