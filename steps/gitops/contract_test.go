@@ -290,31 +290,33 @@ func (s *side) refused(p steps.Preview, why string) {
 	s.Errorf("nothing refuses with %q: %v", why, p.Unmet)
 }
 
-// seen waits until the controller has seen the newest spec.
+// seen waits until the controller has seen the newest spec and does nothing by an older one.
+// Argo CD keeps no observed generation: it takes its refresh annotation away.
 func (s *side) seen() {
 	s.Helper()
-	deadline := time.Now().Add(within)
-	for {
+	if s.argo {
+		s.merge(s.path, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"argocd.argoproj.io/refresh": "normal"}}})
+	}
+	s.await("a controller that has seen the newest spec", func() bool {
 		var o struct {
-			Metadata struct{ Generation int64 }
-			Status   struct{ ObservedGeneration int64 }
+			Metadata struct {
+				Generation  int64
+				Annotations map[string]string
+			}
+			Operation any
+			Status    struct {
+				ObservedGeneration int64
+				OperationState     struct{ Phase string }
+			}
 		}
 		if err := s.lab.Request(s.Context(), http.MethodGet, s.path, "", nil, &o); err != nil {
 			s.Fatal(err)
 		}
-		if o.Status.ObservedGeneration >= o.Metadata.Generation {
-			return
+		if s.argo {
+			return o.Metadata.Annotations["argocd.argoproj.io/refresh"] == "" && o.Operation == nil && o.Status.OperationState.Phase != "Running"
 		}
-		if time.Now().After(deadline) {
-			s.Fatal("the controller does not see the newest spec")
-		}
-		tick := time.NewTimer(100 * time.Millisecond)
-		select {
-		case <-s.Context().Done():
-			s.Fatal(s.Context().Err())
-		case <-tick.C:
-		}
-	}
+		return o.Status.ObservedGeneration >= o.Metadata.Generation
+	})
 }
 
 // sync acts as a person does who types the phrase.
@@ -386,6 +388,7 @@ func (s *side) walk() {
 	} else {
 		s.merge(s.path, map[string]any{"spec": map[string]any{"suspend": true}})
 	}
+	s.seen()
 	s.merge(s.settingsPath(), map[string]any{"data": map[string]any{"colour": "red"}})
 	obs = s.until("suspended", func(f map[string]steps.Value) bool {
 		return textOf(f, "suspended") == "true" && (!s.argo || textOf(f, "sync") == "out_of_sync")
