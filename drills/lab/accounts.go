@@ -25,21 +25,18 @@ func (r Rule) object() object {
 	return o
 }
 
-// asked are the questions whether a rule is in force.
-func (r Rule) asked(ns string) []object {
-	var out []object
-	for _, verb := range r.Verbs {
-		resource, sub, _ := strings.Cut(r.Resources[len(r.Resources)-1], "/")
-		ask := object{"group": r.Group, "resource": resource, "subresource": sub, "verb": verb}
-		if ns != "" {
-			ask["namespace"] = ns
-		}
-		if len(r.Names) > 0 {
-			ask["name"] = r.Names[0]
-		}
-		out = append(out, ask)
+// asked is the question whether a rule is in force, by its last verb: the rules of a role come into
+// force together, and another role rather gives the first.
+func (r Rule) asked(ns string) object {
+	resource, sub, _ := strings.Cut(r.Resources[len(r.Resources)-1], "/")
+	ask := object{"group": r.Group, "resource": resource, "subresource": sub, "verb": r.Verbs[len(r.Verbs)-1]}
+	if ns != "" {
+		ask["namespace"] = ns
 	}
-	return out
+	if len(r.Names) > 0 {
+		ask["name"] = r.Names[0]
+	}
+	return ask
 }
 
 // Account makes a ServiceAccount in a namespace of the lab and returns its user and
@@ -118,7 +115,7 @@ func (l *Lab) inForce(ctx context.Context, ns, account string, wide bool, rules 
 	}
 	var asked []object
 	for _, r := range rules {
-		asked = append(asked, r.asked(where)...)
+		asked = append(asked, r.asked(where))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, inForceWithin, errors.New("they do not come into force"))
 	defer cancel()

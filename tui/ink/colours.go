@@ -113,25 +113,25 @@ func NewTheme(name string, ground Ground) Theme {
 	}
 	r := p.on(ground)
 	fg := func(c color.Color) lipgloss.Style { return lipgloss.NewStyle().Foreground(c) }
-	chip := func(c color.Color) Ink { return Ink{lipgloss.NewStyle().Bold(true).Background(c).Foreground(r.on)} }
+	chip := func(c color.Color) Ink { return inkOf(lipgloss.NewStyle().Bold(true).Background(c).Foreground(r.on)) }
 	return Theme{
-		Plain: Ink{lipgloss.NewStyle()}, Strong: Ink{lipgloss.NewStyle().Bold(true)},
-		Muted: Ink{fg(r.muted)}, Faint: Ink{fg(r.faint)},
-		Accent: Ink{fg(r.accent)}, Good: Ink{fg(r.good)}, Warn: Ink{fg(r.warn)}, Bad: Ink{fg(r.bad).Bold(true)},
-		Key: Ink{fg(r.accent).Bold(true)}, Title: Ink{fg(r.accent).Bold(true)}, Pick: Ink{fg(r.accent).Bold(true)},
+		Plain: inkOf(lipgloss.NewStyle()), Strong: inkOf(lipgloss.NewStyle().Bold(true)),
+		Muted: inkOf(fg(r.muted)), Faint: inkOf(fg(r.faint)),
+		Accent: inkOf(fg(r.accent)), Good: inkOf(fg(r.good)), Warn: inkOf(fg(r.warn)), Bad: inkOf(fg(r.bad).Bold(true)),
+		Key: inkOf(fg(r.accent).Bold(true)), Title: inkOf(fg(r.accent).Bold(true)), Pick: inkOf(fg(r.accent).Bold(true)),
 		ChipSafe: chip(r.good), ChipArmed: chip(r.bad), ChipWarn: chip(r.warn), ChipPlace: chip(r.place), Found: chip(r.accent),
-		Danger: Ink{fg(r.bad).Bold(true)}, DangerText: Ink{fg(r.bad).Bold(true)}, Place: Ink{fg(r.place).Bold(true)}, Veil: Ink{fg(r.faint)},
+		Danger: inkOf(fg(r.bad).Bold(true)), DangerText: inkOf(fg(r.bad).Bold(true)), Place: inkOf(fg(r.place).Bold(true)), Veil: inkOf(fg(r.faint)),
 	}
 }
 
 // Monochrome is every style without a colour: weight, underline and reverse video
 // are left, where a terminal has them.
 func Monochrome() Theme {
-	plain, bold := Ink{lipgloss.NewStyle()}, Ink{lipgloss.NewStyle().Bold(true)}
-	chip := Ink{lipgloss.NewStyle().Bold(true).Reverse(true)}
+	plain, bold := inkOf(lipgloss.NewStyle()), inkOf(lipgloss.NewStyle().Bold(true))
+	chip := inkOf(lipgloss.NewStyle().Bold(true).Reverse(true))
 	return Theme{
 		Plain: plain, Strong: bold, Muted: plain, Faint: plain, Accent: bold, Good: plain, Warn: bold, Bad: bold,
 		Key: bold, Title: bold, Pick: bold, ChipSafe: chip, ChipArmed: chip, ChipWarn: chip, ChipPlace: chip, Found: chip,
-		Danger: bold, DangerText: bold, Place: bold, Veil: Ink{lipgloss.NewStyle().Faint(true)},
+		Danger: bold, DangerText: bold, Place: bold, Veil: inkOf(lipgloss.NewStyle().Faint(true)),
 	}
 }

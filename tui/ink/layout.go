@@ -10,14 +10,45 @@ import (
 )
 
 // Cells is the width of d on the screen.
-func Cells(d Drawn) int { return ansi.StringWidth(string(d)) }
+func Cells(d Drawn) int {
+	if n, ok := plainCells(string(d)); ok {
+		return n
+	}
+	return ansi.StringWidth(string(d))
+}
 
 // Cut shortens d to w cells.
 func Cut(d Drawn, w int) Drawn {
 	if w <= 0 {
 		return ""
 	}
+	if n, ok := plainCells(string(d)); ok && n <= w {
+		return d
+	}
 	return Drawn(ansi.Truncate(string(d), w, "…"))
+}
+
+// plainCells is the width of text of one cell a character, and of the colours in it. It is not
+// ok where a character may be wider or join the one before: then graphemes have to be found,
+// which is most of what a frame costs.
+func plainCells(s string) (n int, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= ' ' && c <= '~':
+			n++
+		case c == '\x1b' && i+1 < len(s) && s[i+1] == '[':
+			for i += 2; i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == ';'); i++ {
+			}
+			if i == len(s) || s[i] != 'm' {
+				return 0, false
+			}
+		case c == '\xe2' && i+2 < len(s) && (s[i+1] == '\x94' || s[i+1] == '\x95') && s[i+2] >= '\x80' && s[i+2] <= '\xbf':
+			n, i = n+1, i+2 // U+2500 to U+257F, what boxes are drawn with
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // Clip shortens a text to w cells.
@@ -100,7 +131,7 @@ func wrapLine(l string, w int) []Text {
 	var out []Text
 	for {
 		near := start(l, w)
-		if ansi.StringWidth(near) <= w {
+		if Cells(Drawn(near)) <= w {
 			break
 		}
 		head := ansi.Truncate(near, w+1, "")

@@ -65,3 +65,34 @@ func TestMegabyteOfText(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// TestShortcutsDrawTheSame: widths and colours that are worked out without finding graphemes or
+// laying out are those of the libraries.
+func TestShortcutsDrawTheSame(t *testing.T) {
+	t.Parallel()
+	parts := []string{"a", " ", "~", "│", "═", "╬", "\x1b[1m", "\x1b[38;2;1;2;3m", "\x1b[m", "\x1b[", "\x1b[2K", "\x1b]8;;x\x07", "é", "e\u0301", "界", "✓", "👍🏽", "…", "\u200d", "\xe2", "\xe2\x94", "\x7f"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var s string
+		for range r.IntN(9) {
+			s += parts[r.IntN(len(parts))]
+		}
+		if n, ok := plainCells(s); ok && n != ansi.StringWidth(s) {
+			t.Fatalf("%q is %d cells wide, not %d", s, ansi.StringWidth(s), n)
+		}
+		for w := range 6 {
+			if got, want := Cut(Drawn(s), w+1), Drawn(ansi.Truncate(s, w+1, "…")); got != want {
+				t.Fatalf("%q in %d cells is %q, want %q", s, w+1, got, want)
+			}
+		}
+	}
+	for _, th := range []Theme{Monochrome(), NewTheme(ThemeAuto, DarkGround), NewTheme(ThemeTerminal, UnknownGround)} {
+		for _, i := range []Ink{th.Plain, th.Strong, th.Muted, th.Bad, th.ChipArmed, th.Place, th.Veil} {
+			for _, text := range []Text{"one", " two  words ", "é 界", "two\nlines", "a\ttab"} {
+				if got, want := i.On(text), Drawn(i.style.Render(string(text))); got != want {
+					t.Errorf("%q is drawn as %q, want %q", text, got, want)
+				}
+			}
+		}
+	}
+}

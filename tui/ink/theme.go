@@ -1,6 +1,8 @@
 package ink
 
 import (
+	"strings"
+
 	"charm.land/lipgloss/v2"
 )
 
@@ -8,14 +10,27 @@ import (
 type Drawn string
 
 // Ink draws text in one style.
-type Ink struct{ style lipgloss.Style }
+type Ink struct {
+	style       lipgloss.Style
+	open, close string // what the style writes around one line
+}
 
-// On draws t.
+// inkOf is the ink of a style without borders, margins and padding.
+func inkOf(style lipgloss.Style) Ink {
+	open, end, _ := strings.Cut(style.Render("x"), "x")
+	return Ink{style, open, end}
+}
+
+// On draws t. A style lays out what it renders: one line needs none of that, and a frame has
+// hundreds of them.
 func (i Ink) On(t Text) Drawn {
 	if t == "" {
 		return ""
 	}
-	return Drawn(i.style.Render(string(t)))
+	if strings.ContainsAny(string(t), "\n\t\r") {
+		return Drawn(i.style.Render(string(t)))
+	}
+	return Drawn(i.open + string(t) + i.close)
 }
 
 // Theme is every style of the program. Meaning is never in the colour alone: a
