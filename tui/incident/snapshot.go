@@ -97,7 +97,7 @@ func (r *Case) Option(k triage.IntentKind, step string) (triage.Option, bool) {
 
 // Steps are those of the plan in force, in the order of the loop.
 func (r *Case) Steps() []triage.Step {
-	var out []triage.Step
+	out := make([]triage.Step, 0, len(r.Snap.State.Steps))
 	for _, p := range triage.Phases() {
 		for _, st := range r.Snap.State.Steps {
 			if st.Phase == p && !st.Retired {

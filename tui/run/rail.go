@@ -17,13 +17,14 @@ func (r *Screen) drawRail(env *screen.Env, w, h int) []ink.Drawn {
 	p := ink.Page{W: w, Theme: th}
 	cur, _ := r.step()
 	focusRow := 0
+	all := r.Steps() // phase by phase
 	for _, ph := range triage.Phases() {
-		var in []triage.Step
-		for _, st := range r.Steps() {
-			if st.Phase == ph {
-				in = append(in, st)
-			}
+		n := slices.IndexFunc(all, func(st triage.Step) bool { return st.Phase != ph })
+		if n < 0 {
+			n = len(all)
 		}
+		in := all[:n]
+		all = all[n:]
 		here := ph == cur.Phase
 		mk, count := r.phaseMark(env, ph, in, here)
 		name := th.Muted.On(ink.Text(ph))
