@@ -10,7 +10,7 @@ import (
 // An act either begins before Close and is waited for, or never begins.
 func TestCloseDuringTheReReadLeavesNoActBehind(t *testing.T) {
 	t.Parallel()
-	for n := range 60 {
+	for n := range rounds(60) {
 		st := newStage(t)
 		s := armed(t, st)
 		path := s.Snapshot().Bundle

@@ -11,7 +11,7 @@ import (
 // after an act, proposals after a read.
 func TestNothingIsAtRestBeforeWhatFollowsIsThere(t *testing.T) {
 	t.Parallel()
-	for range 30 {
+	for range rounds(30) {
 		st := newStage(t)
 		s := st.start(t)
 		ready(t, s)

@@ -77,13 +77,17 @@ func TestGateStaysShutBeforeEvidence(t *testing.T) {
 	}
 }
 
+// rounds is how often a race is run for: with the race detector, which sees it in few, fewer.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 func TestTargetMovesBetweenPreviewAndAct(t *testing.T) {
 	t.Parallel()
-	runs := 200
-	if testing.Short() {
-		runs = 40
-	}
-	for n := range runs {
+	for n := range rounds(100) {
 		st := newStage(t)
 		s := st.start(t)
 		ready(t, s)

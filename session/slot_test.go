@@ -191,7 +191,7 @@ func TestCutBeforeTheActIsRecorded(t *testing.T) {
 // executor at once: an answer that nothing was sent stays right.
 func TestCopiesThatAreResumedTogether(t *testing.T) {
 	t.Parallel()
-	for range 12 {
+	for range rounds(15) {
 		st, o := cutAct(t)
 		paths := []string{o.Bundle, copied(t, o.Bundle)}
 		phases := make([]triage.GatePhase, len(paths))

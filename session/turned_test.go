@@ -13,7 +13,7 @@ import (
 // confirmed without one.
 func TestTurningAwayLeavesNoConfirmedGate(t *testing.T) {
 	t.Parallel()
-	for range 50 {
+	for range rounds(50) {
 		st := newStage(t)
 		ctx, turnAway := context.WithCancel(t.Context())
 		on := make(chan struct{})

@@ -414,10 +414,10 @@ func flipByte(t *testing.T, name string) {
 
 func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
-	s := corpus(t, 18)
+	s := corpus(t, 9)
 	want := search(t, s.plain(), Query{Text: []string{"EXC-1"}})
 	var wg sync.WaitGroup
-	for i := range 8 {
+	for i := range 6 {
 		wg.Go(func() {
 			for range 2 {
 				if i == 0 { // the cache is deleted meanwhile
