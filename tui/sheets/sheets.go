@@ -181,7 +181,7 @@ func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 		intro = slices.Concat(undone(env), intro)
 	}
 	return &form.Form{Title: ink.Say("Decide: %s", o.Topic), Intro: intro,
-		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides (optional)", false)},
+		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides, where it is less cautious", false)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
 		}}
