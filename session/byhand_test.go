@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -154,5 +155,37 @@ func TestByHandIsPutInWords(t *testing.T) {
 	bad := says(t, strings.Replace(script, "gates:", "by_hand: [{what: w, object: o, person: p, proof: unlock}]\ngates:", 1), io.Discard)
 	if err := bad.Answers.Check(st.rb); err == nil || !strings.Contains(err.Error(), "by_hand.unlock") {
 		t.Errorf("a gate as its proof: %v", err)
+	}
+}
+
+// TestJournalSaysWhatBeganByItself: whether a person asked for a preview stands with what it
+// came to.
+func TestJournalSaysWhatBeganByItself(t *testing.T) {
+	t.Parallel()
+	st := unserved(t)
+	s := st.start(t)
+	untilGate(t, s)
+	gate := func() triage.GateState { return s.Snapshot().State.Gates["test-lock/unlock"] }
+	itself := preview()
+	itself.ByItself = true
+	for _, tc := range []struct {
+		in   triage.Intent
+		want bool
+	}{{itself, true}, {preview(), false}, {itself, true}} {
+		var no *triage.Refused
+		if err := s.Do(t.Context(), tc.in); !errors.As(err, &no) || !gate().WasRefused || gate().ByItself != tc.want {
+			t.Errorf("%+v: %v, recorded as %+v", tc.in, err, gate())
+		}
+	}
+	st.w.mu.Lock()
+	st.w.unmet = nil
+	st.w.mu.Unlock()
+	for _, want := range []bool{true, false} {
+		in := preview()
+		in.ByItself = want
+		do(t, s, in)
+		if g := gate(); g.Phase != triage.GateArmed || g.ByItself != want || g.Shown.ByItself != want {
+			t.Errorf("shown by itself is %t, want %t", g.ByItself, want)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 			return nil
 		}
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
-			return s.refuse(in.Step, steps.Preview{}, r)
+			return s.refuse(in, steps.Preview{}, r)
 		}
 		if err := s.enter(in); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		var err error
 		g, params, class, err = s.gater(in.Step)
 		if err != nil {
-			return s.refuse(in.Step, steps.Preview{}, refusal(in, triage.Refusal{Why: err.Error(), Cure: view.MissingCure(err)}))
+			return s.refuse(in, steps.Preview{}, refusal(in, triage.Refusal{Why: err.Error(), Cure: view.MissingCure(err)}))
 		}
 		return nil
 	})
@@ -104,17 +104,17 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 	fragile := s.fragile(ctx)
 	return s.call(ctx, func() error {
 		if err != nil {
-			return s.refuse(in.Step, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "fix the read, then preview it again"}))
+			return s.refuse(in, p, refusal(in, triage.Refusal{Law: 11, Why: "the target could not be read: " + err.Error(), Cure: "fix the read, then preview it again"}))
 		}
 		if len(p.Unmet) > 0 {
 			r := refusal(in)
 			for _, u := range p.Unmet {
 				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure, At: u.At})
 			}
-			return s.refuse(in.Step, p, r)
+			return s.refuse(in, p, r)
 		}
 		if r := triage.Check(s.state, in, s.cfg.Now(), s.judge); r != nil {
-			return s.refuse(in.Step, p, r)
+			return s.refuse(in, p, r)
 		}
 		if fragile != "" && s.state.Drill == "" { // practice is over with its lab anyhow
 			p.Shown = append(p.Shown, steps.KV{Key: "can be cut off", Value: fragile})
@@ -129,7 +129,7 @@ func (s *Session) unruled(ctx context.Context, in triage.Intent, p steps.Preview
 	return s.call(ctx, func() error {
 		var r *triage.Refused
 		if errors.As(err, &r) {
-			return s.refuse(in.Step, p, r)
+			return s.refuse(in, p, r)
 		}
 		return err
 	})
@@ -193,7 +193,7 @@ func (s *Session) arm(in triage.Intent, class triage.Class, p steps.Preview, pai
 		Step: step, Digest: string(digest), Class: class, Effect: p.Effect, Target: lines(p.Target), Shown: p.Shown, Diff: p.Diff, Owners: p.Owners, Owes: p.Owes, Pays: p.Pays,
 		Request: p.Request, Command: p.Command, Phrase: p.Phrase, Undo: p.Undo, Verdicts: verdicts, Why: in.Text, Until: s.cfg.Now().Add(armedFor).UTC(),
 		Audit: s.named(step), Second: s.second(pair, step, verdicts, where), Again: s.againOf(step),
-		Where: append(slices.Clone(s.header), where...), Rules: s.rules(),
+		Where: append(slices.Clone(s.header), where...), Rules: s.rules(), ByItself: in.ByItself,
 	}
 	if pair != nil {
 		shown.Until = s.cfg.Now().Add(armedForTwo).UTC()

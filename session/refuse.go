@@ -13,14 +13,15 @@ func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
 }
 
 // refuse records a gate that was wanted and not opened.
-func (s *Session) refuse(step string, p steps.Preview, r *triage.Refused) error {
+func (s *Session) refuse(in triage.Intent, p steps.Preview, r *triage.Refused) error {
+	step := in.Step
 	s.front = &view.Front{Step: step, Preview: p, Refusals: r.Refusals, Verdicts: s.judge(step)}
 	var why []string
 	for _, f := range r.Refusals {
 		why = append(why, f.Why)
 	}
 	opens, _ := triage.Opens(r.Refusals)
-	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens}, nil); err != nil {
+	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens, ByItself: in.ByItself}, nil); err != nil {
 		return err
 	}
 	return r

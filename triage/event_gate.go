@@ -42,6 +42,10 @@ type GateShown struct {
 	Where    []KV      `json:"where,omitempty"`  // what policy was told of the place: cluster, workspace, directory, backend
 	Rules    []KV      `json:"rules,omitempty"`  // the team's files in force, by digest, or that there are none
 	Again    string    `json:"again,omitempty"`  // a Go duration: how long after the act its target is read again, "" for not at all
+
+	// ByItself says that the preview began after a person's words, and no key asked for it.
+	// Without it, as in every bundle from before it, a person asked.
+	ByItself bool `json:"by_itself,omitempty"`
 }
 
 // Type implements [Body].
@@ -68,7 +72,7 @@ func (b GateShown) fold(f *folder) error {
 	}
 	f.keepPast(g)
 	g.Phase, g.Shown, g.Digest, g.ShownSeq = GateArmed, b, b.Digest, f.e.Seq
-	g.Why, g.Moved, g.WasRefused, g.Opens = "", nil, false, time.Time{}
+	g.Why, g.Moved, g.WasRefused, g.Opens, g.ByItself = "", nil, false, time.Time{}, b.ByItself
 	// A signature is for one digest; those for another preview end here. Where it
 	// counts it is for one showing, since it is over all that was shown.
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), func(a Approve) bool { return a.Digest != b.Digest || b.Second != nil })
@@ -102,6 +106,9 @@ func (b GateShown) moment(_ *folder) Moment {
 	state := b.Step + " is armed"
 	if b.Second != nil {
 		state = b.Step + " is waiting for a second person"
+	}
+	if b.ByItself {
+		state += ", its preview began by itself"
 	}
 	return Moment{Step: b.Step, Text: because(state, b.Effect), Level: "warning"}
 }
@@ -161,6 +168,9 @@ type GateClosed struct {
 	// Opens is when what only takes time no longer refuses it, zero where nothing of
 	// the refusal does. Until then it is refused; then it must be read again.
 	Opens time.Time `json:"opens,omitzero"`
+
+	// ByItself says that the preview that was refused began by itself (GateShown.ByItself).
+	ByItself bool `json:"by_itself,omitempty"`
 }
 
 // Type implements [Body].
@@ -185,7 +195,7 @@ func (b GateClosed) fold(f *folder) error {
 	if live {
 		g = f.unshown(g)
 	}
-	g.Why, g.Moved, g.WasRefused, g.ClosedSeq, g.Opens = b.Why, b.Moved, b.Refused, f.e.Seq, b.Opens
+	g.Why, g.Moved, g.WasRefused, g.ClosedSeq, g.Opens, g.ByItself = b.Why, b.Moved, b.Refused, f.e.Seq, b.Opens, b.ByItself
 	f.setGate(g)
 	if len(b.Moved) > 0 {
 		why := "the target of " + b.Step + " moved: " + strings.Join(b.Moved, ", ")
@@ -197,7 +207,10 @@ func (b GateClosed) fold(f *folder) error {
 
 func (b GateClosed) moment(_ *folder) Moment {
 	text := b.Step + " closed"
-	if b.Refused {
+	switch {
+	case b.Refused && b.ByItself:
+		text = b.Step + " stayed shut, its preview began by itself"
+	case b.Refused:
 		text = b.Step + " refused"
 	}
 	text = because(text, b.Why)

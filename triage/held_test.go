@@ -77,6 +77,46 @@ func TestResumeWaitsForTheRepair(t *testing.T) {
 	}
 }
 
+// TestNoRowBeginsWithAResume: where the matrix would begin with none of the gates, what was paused
+// does not go on before the repair either.
+func TestNoRowBeginsWithAResume(t *testing.T) {
+	t.Parallel()
+	judge := func(id string) []Verdict {
+		if id == unlock || id == again {
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return nil
+	}
+	for name, tc := range map[string]struct {
+		row  int
+		uses string
+		want string
+	}{
+		"a row that begins with a look":   {6, "terraform/resume", fix},
+		"one that begins with a resume":   {10, "kube/resume", resume},
+		"of another world than the row's": {10, "terraform/resume", fix},
+	} {
+		bodies := settledBehind()
+		bodies = bodies[:len(bodies)-1] // what is done by hand is a transition
+		bodies = append(bodies, concluded(TopicConsistent, "no"))
+		for i, b := range bodies {
+			if p, ok := b.(Plan); ok {
+				p.Matrix, p.Steps = tc.row, slices.Clone(p.Steps)
+				for j := range p.Steps {
+					if p.Steps[j].ID == resume {
+						p.Steps[j].Uses = tc.uses
+					}
+				}
+				bodies[i] = p
+			}
+		}
+		s := tell(t, State{}, bodies...)
+		if got := recommended(s, judge); got != "preview "+tc.want {
+			t.Errorf("%s: recommended %q, want the preview of %s", name, got, tc.want)
+		}
+	}
+}
+
 // TestAnActOutdatesWhatStandsBehindIt: a read behind a gate is of what the gate leaves, so
 // one from before its act is made again; what stands before the gate is as it was, and a
 // pause changes nothing of what is read.

@@ -171,6 +171,7 @@ type Intent struct {
 	Params      map[string]string
 	Seen        int64
 	Script      bool // of an answer or a conclude: an answers file says so
+	ByItself    bool // of a preview: it began after a person's words, and no key asked for it
 }
 
 // Refusal says why an intent is not available, and what would make it so. Law

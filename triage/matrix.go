@@ -229,7 +229,8 @@ func (s *State) moved() bool {
 
 // preferredBy is the gate that the matrix would begin with, where the loop is about to
 // recommend a gate that it would not, as the first transition, and the runbook gives no
-// reason to: "" for none.
+// reason to: "" for none. To give back what was paused departs from no row, and begins only the
+// one that says so.
 func preferredBy(s *State, gate *Step, options []Option) string {
 	r, ok := s.Preferred()
 	if !ok || s.Plan().Departs != "" || s.moved() || r.Begins(gate.Uses, gate.Class) {
@@ -238,7 +239,7 @@ func preferredBy(s *State, gate *Step, options []Option) string {
 	for i := range options {
 		o := &options[i]
 		st, known := s.Step(o.Step)
-		if known && o.Kind == DoPreview && o.Available() && st.Class != Contain && r.Begins(st.Uses, st.Class) && gateWanted(s, &st, nil) {
+		if known && o.Kind == DoPreview && o.Available() && slices.Contains(r.First, st.Uses) && gateWanted(s, &st, nil) {
 			return o.Step
 		}
 	}

@@ -36,7 +36,8 @@ func because(text, why string) string {
 	return text + ": " + why
 }
 
-// Refused reports whether a moment is an attempt that a gate refused.
+// Refused reports whether a moment is an attempt of a person that a gate refused. A preview
+// that began by itself is none.
 func (m Moment) Refused() bool {
 	return m.Type == "gate.closed" && strings.HasPrefix(m.Text, m.Step+" refused")
 }

@@ -235,7 +235,8 @@ func comes(m *model, after triage.Intent) tea.Cmd {
 		return nil
 	}
 	if gate := m.run.GateComes(m.Env, after); gate != "" {
-		return m.openGate(gate, false)
+		m.run.Front(gate)
+		return m.preview(triage.Intent{Step: gate, ByItself: true})
 	}
 	return nil
 }

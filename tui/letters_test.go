@@ -187,7 +187,7 @@ func TestRecoveredNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
 	s.toClosing()
-	s.want(t, "Close as recovered", "The service is back, and verified.", "Not done: platform carries until 2026-12-01:")
+	s.want(t, "Close as recovered", "Each post-condition is shown, or waived by name.", "Not done: platform carries until 2026-12-01:")
 }
 
 // TestLookingAtAGateIsNoAttempt: a letter shows what stands in the way, and the

@@ -19,7 +19,7 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	case screen.OpenGate:
 		return m.openGate(r.Step, r.Look)
 	case screen.Preview:
-		return m.preview(r.Step, r.Why)
+		return m.preview(triage.Intent{Step: r.Step, Text: r.Why})
 	case screen.CloseGate:
 		done := m.gate != nil && m.gate.Gate.Phase == triage.GateDone && !m.Replaying()
 		m.gate = nil
@@ -97,7 +97,7 @@ func (m *model) openGate(step string, look bool) tea.Cmd {
 		m.gate, m.Sheet = nil, sheets.WiderForm(m.Env, step)
 		return nil
 	}
-	return m.preview(step, "")
+	return m.preview(triage.Intent{Step: step})
 }
 
 // repeats reports whether the loop wants the act of a gate once more: it was undone, and
@@ -107,12 +107,13 @@ func repeats(m *model, step string) bool {
 	return ok && o.Kind == triage.DoPreview && o.Step == step && m.gate.Gate.Phase == triage.GateDone
 }
 
-func (m *model) preview(step, why string) tea.Cmd {
+func (m *model) preview(in triage.Intent) tea.Cmd {
 	if m.gate == nil {
-		m.gate = gate.New(m.Env, step)
+		m.gate = gate.New(m.Env, in.Step)
 	}
 	m.gate.Reading = true
-	return m.Send(triage.Intent{Kind: triage.DoPreview, Step: step, Text: why})
+	in.Kind = triage.DoPreview
+	return m.Send(in)
 }
 
 // copyRequest hands what the gate in front asks to the clipboard of the terminal.

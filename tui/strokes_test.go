@@ -93,7 +93,7 @@ func (b *table) Do(_ context.Context, in triage.Intent) error {
 		}
 		return b.setBeside()
 	case triage.DoPreview:
-		return b.record(triage.GateShown{Step: st.ID, Digest: "d", Class: st.Class, Effect: "nothing", Phrase: "act", Why: in.Text,
+		return b.record(triage.GateShown{Step: st.ID, Digest: "d", Class: st.Class, Effect: "nothing", Phrase: "act", Why: in.Text, ByItself: in.ByItself,
 			Verdicts: b.scene().Judge(st.ID), Until: b.now().Add(time.Hour)})
 	}
 	body, ok := triage.Draft(b.state, in)

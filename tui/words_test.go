@@ -285,6 +285,9 @@ func TestGateComesByItself(t *testing.T) {
 	if h.gate == nil || h.b.state.Gates["stale-plan/apply"].Phase != triage.GateArmed {
 		t.Fatalf("no gate is in front:\n%s", h.screen())
 	}
+	if !h.b.state.Gates["stale-plan/apply"].ByItself {
+		t.Error("a preview that no key asked for is recorded as one that a person wanted")
+	}
 	h.clock.at = h.clock.at.Add(time.Minute)
 	h.key("esc")
 	if h.gate != nil {
@@ -297,5 +300,9 @@ func TestGateComesByItself(t *testing.T) {
 	h.key("enter")
 	if h.gate != nil {
 		t.Errorf("a gate that was put away comes again by itself:\n%s", h.screen())
+	}
+	h.key("enter")
+	if g := h.b.state.Gates["stale-plan/apply"]; h.gate == nil || g.Phase != triage.GateArmed || g.ByItself {
+		t.Errorf("the gate that a key asked for is recorded as %+v:\n%s", g, h.screen())
 	}
 }

@@ -222,3 +222,41 @@ func TestParsePathRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestByItselfIsNoAttempt: what a preview that began by itself met is no attempt of a person. One
+// that a person asked for is, also after it, and in a bundle that does not tell the two apart.
+func TestByItselfIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	const why = `"step":"demo/unlock","why":"the lock is 2m old","refused":true`
+	itself, asked := `{`+why+`,"by_itself":true}`, `{`+why+`}`
+	for name, tc := range map[string]struct {
+		data []string
+		want int
+		says string
+	}{
+		"by itself":             {[]string{itself}, 0, "demo/unlock stayed shut, its preview began by itself: the lock is 2m old"},
+		"asked for":             {[]string{asked}, 1, "demo/unlock refused: the lock is 2m old"},
+		"asked for after it":    {[]string{itself, asked}, 1, "demo/unlock refused: the lock is 2m old"},
+		"asked for twice":       {[]string{itself, asked, asked}, 2, "demo/unlock refused: the lock is 2m old"},
+		"by itself, after that": {[]string{asked, itself}, 1, "demo/unlock stayed shut, its preview began by itself: the lock is 2m old"},
+	} {
+		bodies := opening()
+		for _, data := range tc.data {
+			b, err := triage.Decode("gate.closed", []byte(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies = append(bodies, b)
+		}
+		st := walk(t, bodies...)
+		d := Of(st, nil)
+		if got := st.Timeline[len(st.Timeline)-1].Text; len(d.Stopped) != tc.want || got != tc.says {
+			t.Errorf("%s: %d attempts, %q; want %d, %q", name, len(d.Stopped), got, tc.want, tc.says)
+		}
+		for _, s := range d.Stopped {
+			if s.Why != "the lock is 2m old" {
+				t.Errorf("%s: stopped because %q", name, s.Why)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ func ParseFingerprint(s string) (Fingerprint, bool) {
 // not look like an error.
 func FingerprintOf(line string) Fingerprint {
 	folded := fold(line)
-	if !erring(folded) {
+	if !erring(folded) || warns(folded) {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(normal(folded)))
@@ -46,6 +46,12 @@ func erring(folded string) bool {
 		}
 	}
 	return false
+}
+
+// warns reports whether a tool itself calls a line a warning, in a frame or not: two runs that
+// warn of the same have not failed alike for it.
+func warns(folded string) bool {
+	return strings.HasPrefix(strings.TrimLeft(folded, " \t│╷|"), "warning: ")
 }
 
 // fingerprinted is how much of a normal line counts.

@@ -28,7 +28,7 @@ func TestFingerprint(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range []string{"", "all is well", "Refreshing state... [id=7]"} {
+	for _, l := range []string{"", "all is well", "Refreshing state... [id=7]", "Warning: Unable to open CLI configuration file", "│ Warning: Argument is deprecated, and will fail"} {
 		if got := FingerprintOf(l); got != "" {
 			t.Errorf("FingerprintOf(%q) = %q, want none", l, got)
 		}

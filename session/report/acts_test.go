@@ -61,3 +61,33 @@ func TestReportHasEveryActOfAGate(t *testing.T) {
 		t.Errorf("gates = %d", len(d.Gates))
 	}
 }
+
+// TestReportSaysWhatCameByItself: a gate that stayed shut says whether a person had asked for it.
+func TestReportSaysWhatCameByItself(t *testing.T) {
+	t.Parallel()
+	bodies := story(itself)
+	for i, b := range bodies {
+		if _, ok := b.(triage.GateShown); ok {
+			bodies = bodies[:i]
+			break
+		}
+	}
+	shut := triage.GateClosed{Step: "demo/unlock", Why: "the lock is 2m old", Refused: true, ByItself: true}
+	const says = "stayed shut, and nothing was done. Its preview began by itself: the lock is 2m old"
+	for name, tc := range map[string]struct {
+		then []triage.Body
+		want bool
+	}{
+		"by itself": {nil, true},
+		"asked for": {[]triage.Body{triage.GateClosed{Step: "demo/unlock", Why: "the lock is 2m old", Refused: true}}, false},
+	} {
+		d := New(fold(t, append(append(bodies[:len(bodies):len(bodies)], shut), tc.then...), -1))
+		var md strings.Builder
+		if err := WriteMarkdown(&md, d); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Gates) != 1 || d.Gates[0].ByItself != tc.want || strings.Contains(md.String(), says) != tc.want {
+			t.Errorf("%s: %+v\n%s", name, d.Gates, md.String())
+		}
+	}
+}

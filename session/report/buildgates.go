@@ -40,7 +40,7 @@ func (b *builder) gate(id string, g triage.GateState) Gate {
 		Step: line(id), Title: line(cmp.Or(s.Title, id)), Class: line(string(s.Class)), Phase: line(gatePhase(g)),
 		Effect: line(g.Shown.Effect), Request: block(g.Shown.Request), Command: block(g.Shown.Command), Phrase: line(g.Shown.Phrase),
 		Undo: line(g.Shown.Undo), Digest: line(cmp.Or(g.Digest, g.Shown.Digest)), Why: line(g.Why), Widen: line(g.Shown.Why),
-		Actor: line(g.Actor), As: line(g.As), Response: block(g.Response), Moved: texts(g.Moved), Again: line(g.Again.Outcome), AgainSays: line(g.Again.Response),
+		ByItself: g.WasRefused && g.ByItself, Actor: line(g.Actor), As: line(g.As), Response: block(g.Response), Moved: texts(g.Moved), Again: line(g.Again.Outcome), AgainSays: line(g.Again.Response),
 	}
 	if g.Kept != nil {
 		out.UndoCommand = block(g.Kept.Command)

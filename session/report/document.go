@@ -216,8 +216,9 @@ type Gate struct {
 	UndoCommand visible.Text   `json:"undo_command,omitempty"` // with the copy that was kept
 	UndoCopy    visible.Text   `json:"undo_copy,omitempty"`    // where it lies encrypted, outside the bundle
 	Digest      visible.Text   `json:"digest,omitempty"`
-	Why         visible.Text   `json:"why,omitempty"`   // of the newest close
-	Widen       visible.Text   `json:"widen,omitempty"` // why a wider containment was taken
+	Why         visible.Text   `json:"why,omitempty"`       // of the newest close
+	ByItself    bool           `json:"by_itself,omitempty"` // it stayed shut at a preview that began by itself: no person asked for it
+	Widen       visible.Text   `json:"widen,omitempty"`     // why a wider containment was taken
 	Response    visible.Text   `json:"response,omitempty"`
 	Items       []Item         `json:"items,omitempty"` // the acts of a batch, in order
 	Actor       visible.Text   `json:"actor,omitempty"` // who confirmed its newest act

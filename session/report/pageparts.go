@@ -48,7 +48,7 @@ func (p *page) gate(g Gate) {
 	p.item("undo", g.Undo)
 	p.item("undo copy", g.UndoCopy)
 	p.item("wider than needed, because", g.Widen)
-	p.item("closed", g.Why)
+	p.item("closed", g.closed())
 	for _, m := range g.Moved {
 		p.item("moved", m)
 	}

@@ -100,9 +100,17 @@ func (p *page) done(d Document) {
 	}
 	for _, g := range d.Gates {
 		if g.ActedAt.IsZero() {
-			p.add(ItemBlock, spans("%s: %s, and nothing was done. %s", g.Title, g.Phase, g.Why)...)
+			p.add(ItemBlock, spans("%s: %s, and nothing was done. %s", g.Title, g.Phase, g.closed())...)
 		}
 	}
+}
+
+// closed says why a gate was closed, and whether a person had asked for it.
+func (g Gate) closed() visible.Text {
+	if !g.ByItself {
+		return g.Why
+	}
+	return visible.Line("Its preview began by itself: " + string(g.Why))
 }
 
 // proof says what shows a repair by hand.

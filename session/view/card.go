@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,9 @@ func (s *Scene) card(st triage.Step) Card {
 		c.Proposed, c.Grounds, c.Why = s.propose(rb, triage.Topic(st.Uses))
 		c.Values = TopicValues(triage.Topic(st.Uses))
 	}
+	for i, g := range c.Grounds {
+		c.Grounds[i] = kept.ReplaceAllString(g, " = "+triage.Pasted)
+	}
 	params, err := rb.With(journal.Bare(st.ID), v)
 	c.Shut = s.barred(st, err)
 	if err == nil {
@@ -69,6 +73,10 @@ func (s *Scene) card(st triage.Step) Card {
 	}
 	return c
 }
+
+// kept ends a ground on a text that was pasted: where the evidence keeps it says nothing to a
+// person.
+var kept = regexp.MustCompile(` = \S*\.hrb[/\\]blobs[/\\]sha256[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}$`)
 
 // asideFact reports whether a fact is of a step that does not apply: that it is not known
 // says nothing.

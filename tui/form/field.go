@@ -24,6 +24,13 @@ type Field struct {
 	Stands   string                  // what stands in the line for that text
 	Row      *Row                    // the line stands for a whole question, nil for a line alone
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
+	was      string                  // what the line was filled with, "" for nothing
+}
+
+// Fill begins a line with a text.
+func (f *Field) Fill(text string) {
+	f.was = text
+	f.Edit.Set(text)
 }
 
 // Hint says more in the hint of a line.

@@ -40,7 +40,7 @@ func pairs(line string, names []string) map[string]string {
 }
 
 // spread puts what the line in front says of others into their lines, and leaves all in sight
-// to be looked at. False where it says nothing of others.
+// to be looked at; its own keeps what it was filled with. False where it says nothing of others.
 func (f *Form) spread() bool {
 	cur := &f.Fields[f.at]
 	if !f.Pairs || cur.Choices != nil {
@@ -50,11 +50,11 @@ func (f *Form) spread() bool {
 	for _, fl := range f.Fields {
 		names = append(names, fl.name)
 	}
-	given := pairs(cur.value(), names)
+	given := pairs(strings.TrimPrefix(cur.Edit.Value(), cur.was), names)
 	if given == nil {
 		return false
 	}
-	cur.Edit.Set("")
+	cur.Edit.Set(cur.was)
 	f.wrong = ""
 	for i := range f.Fields {
 		fl := &f.Fields[i]

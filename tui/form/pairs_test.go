@@ -28,6 +28,29 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// TestPairsBehindAValue: pairs that are typed behind what a line was filled with are taken apart,
+// and that stays.
+func TestPairsBehindAValue(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][2]string{
+		"/srv/netvar_file=new.tfvars":           {"/srv/net", "new.tfvars"},
+		"/srv/net var_file=new.tfvars":          {"/srv/net", "new.tfvars"},
+		"var_file=new.tfvars":                   {"/srv/net", "new.tfvars"},
+		"/srv/netdir=/srv/db var_file=a.tfvars": {"/srv/db", "a.tfvars"},
+		"/srv/db":                               {"/srv/db", ""},
+		"/srv/nets":                             {"/srv/nets", ""},
+	} {
+		dir, file := Named("dir", "dir", "", false), Named("var_file", "var_file", "", false)
+		dir.Fill("/srv/net")
+		f := &Form{Pairs: true, Fields: []Field{dir, file}}
+		f.Fields[0].Edit.Set(line)
+		spread := f.spread()
+		if got := [2]string{f.Fields[0].value(), f.Fields[1].value()}; got != want || spread != (want[1] != "") {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // FuzzPairs: what is taken apart was in the line, under the names that are known.
 func FuzzPairs(f *testing.F) {
 	f.Add("-p name=web dir='.'")

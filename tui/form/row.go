@@ -123,7 +123,8 @@ func (f *Form) Drop(names ...string) {
 }
 
 // drawRows draws a form of questions in h lines at most. Its window is on the one in front,
-// from its first line on; a question is in sight once its last line was.
+// from its first line on; a question is in sight once its last line was, and one that takes what
+// is proposed once that was, with its reason and its facts: the other choices are not agreed to.
 func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn, cur *tea.Position) {
 	wide := 0
 	for _, fl := range f.Fields {
@@ -131,13 +132,13 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 	}
 	p.Gap()
 	ends := make([]int, len(f.Fields))
-	begin := 0
+	begin, told := 0, 0
 	for i := range f.Fields {
 		if i == f.at {
 			begin = len(p.Rows)
 		}
-		if c := f.Fields[i].drawRow(p, th, wide, i == f.at); c != nil {
-			cur = c
+		if c, row := f.Fields[i].drawRow(p, th, wide, i == f.at); c != nil {
+			cur, told = c, row
 		}
 		ends[i] = len(p.Rows)
 	}
@@ -152,7 +153,7 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 		off = min(off, len(p.Rows)-room)
 	}
 	front := f.Fields[f.at].Row
-	front.seen = front.seen || ends[f.at] <= off+room
+	front.seen = front.seen || told <= off+room
 	f.page, f.unseen = max(1, room-1), !front.seen
 	first := 0
 	for i, end := range ends {
@@ -197,8 +198,9 @@ func (f *Form) nextRow() ink.Text {
 	return ink.Or(f.Does, "send")
 }
 
-// drawRow draws a question, and says where the cursor is in it.
-func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Position {
+// drawRow draws a question, and says where the cursor is in it and after which row all is told
+// that enter agrees to.
+func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.Position, told int) {
 	row := fl.Row
 	lead, pen := ink.Drawn("  "), th.Plain
 	if on {
@@ -218,7 +220,6 @@ func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Pos
 		line = th.Muted.On(ink.Clip(row.Ask, room))
 	}
 	p.Add(label + line)
-	var cur *tea.Position
 	if on {
 		cur = &tea.Position{X: ink.Cells(label) + at, Y: len(p.Rows) - 1}
 		p.Item(inset, th.Strong, row.Ask)
@@ -229,17 +230,23 @@ func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) *tea.Pos
 		}
 	}
 	if on {
-		row.drawHelp(p, th, ink.Cells(inset), fl.value())
+		told = row.drawHelp(p, th, ink.Cells(inset), fl.value())
 	}
-	return cur
+	return cur, told
 }
 
-// drawHelp draws what helps to fill in the line in front.
-func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) {
+// drawHelp draws what helps to fill in the line in front, and says after which row all is told
+// that enter agrees to.
+func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) (told int) {
 	for _, t := range r.Says {
 		p.Item(ink.Blank(inset), th.Plain, t)
 	}
 	p.Pairs(inset, 0, 24, r.Shows)
+	told = len(p.Rows)
+	if len(r.Values) > mostBeside && r.Stands != "" && line == "" {
+		p.Item(ink.Blank(inset)+th.Muted.On("or  "), th.Muted, r.others())
+		return told
+	}
 	said, _, _ := Begun(r.Values, line)
 	wide := Column(r.Values, p.W-inset-6)
 	for i, c := range r.Values {
@@ -256,6 +263,27 @@ func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) {
 	if r.Needs != "" {
 		p.Item(ink.Blank(inset)+th.Muted.On("names  "), th.Muted, r.Needs)
 	}
+	if r.Stands == "" || line != "" {
+		told = len(p.Rows)
+	}
+	return told
+}
+
+// mostBeside is how many choices a proposal has beside it with what each means. More stand in a
+// few words, until a person begins to write another.
+const mostBeside = 6
+
+// others names the choices beside a proposal, with their keys.
+func (r *Row) others() ink.Text {
+	var all []string
+	for i, c := range r.Values {
+		if i < 9 {
+			all = append(all, string(ink.Say("%d %s", i+1, c.Value)))
+		} else {
+			all = append(all, c.Value)
+		}
+	}
+	return ink.Say("%s. Write one, and each says what it means.", strings.Join(all, " · "))
 }
 
 // hint says how the line is filled in.

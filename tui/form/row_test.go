@@ -48,3 +48,36 @@ func TestLineInFrontStaysInSight(t *testing.T) {
 		}
 	}
 }
+
+// TestProposalNeedsNoOtherChoice: enter agrees to a proposal once it was in sight with its reason
+// and its facts. What else could be said is read on for only where nothing is proposed.
+func TestProposalNeedsNoOtherChoice(t *testing.T) {
+	t.Parallel()
+	th := ink.NewTheme(ink.ThemeMono, ink.DarkGround)
+	var many []Choice
+	for i := range 30 {
+		many = append(many, Choice{Value: string(ink.Say("choice-%d", i)), Help: "another"})
+	}
+	for name, tc := range map[string]struct {
+		stands, typed string
+		facts         int
+		once          bool
+	}{
+		"proposed":                  {stands: "choice-3", once: true},
+		"proposed on many facts":    {stands: "choice-3", facts: 40},
+		"nothing is proposed":       {},
+		"something else is written": {stands: "choice-3", typed: "choice-4: it was seen"},
+	} {
+		row := Row{Ask: "What is first?", Stands: ink.Shown(tc.stands), Why: []ink.Text{"so it is"}, Values: many}
+		for i := range tc.facts {
+			row.Shows = append(row.Shows, ink.Pair{Key: ink.Say("fact %d", i), Value: "seen"})
+		}
+		f := &Form{Title: "Say these", Fields: []Field{Asked("first", "first", row, nil), Asked("second", "second", Row{Ask: "What is second?"}, nil)}}
+		f.Fields[0].Edit.Set(tc.typed)
+		f.Draw(&th, 60, 20)
+		f.Press(press("enter"))
+		if f.at == 1 != tc.once {
+			t.Errorf("%s: enter leads to line %d", name, f.at)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []f
 			}
 		} else {
 			fl.Explain = true
-			fl.Edit.Set(value)
+			fl.Fill(value)
 			if p.Type == steps.Path && p.Name == "log" {
 				fl.Keeps, fl.Stands = text, triage.Pasted
 				fl.Hint("; or paste it")

@@ -181,7 +181,7 @@ func ConcludeForm(env *screen.Env, o triage.Option) *form.Form {
 		intro = slices.Concat(undone(env), intro)
 	}
 	return &form.Form{Title: ink.Say("Decide: %s", o.Topic), Intro: intro,
-		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides (optional)", false)},
+		Fields: []form.Field{value, form.Named("why", "why", "what this is based on", true), form.Named("person", "person", "who decides, where it is less cautious", false)},
 		Submit: func(v map[string]string) tea.Cmd {
 			return env.Send(triage.Intent{Kind: triage.DoConclude, Step: o.Step, Topic: o.Topic, Value: v["value"], Text: v["why"], Person: v["person"]})
 		}}
@@ -339,7 +339,7 @@ func missing(env *screen.Env) []ink.Text {
 // outcome is typed, so that no keys meant for something else can close it.
 func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 	means := map[string]ink.Text{
-		"recovered": "The service is back, and verified.",
+		"recovered": "Each post-condition is shown, or waived by name.",
 		"reviewed":  "Every question has an answer, and every gap an owner and a date.",
 		"open":      "Not recovered. The work continues elsewhere.",
 		"aborted":   "Not recovered. The walk ends here.",
@@ -361,6 +361,11 @@ func leftToOwners(env *screen.Env, outcome string) []ink.Text {
 	var out []ink.Text
 	if outcome != "recovered" {
 		return nil
+	}
+	for _, a := range env.Snap.State.Answered {
+		if a.How == triage.Taken {
+			out = append(out, ink.Say("Not resolved: %s takes what %s found: %s", a.Person, incident.Short(a.Step), strings.TrimSpace(a.Finding)))
+		}
 	}
 	for _, d := range env.Snap.State.Debts {
 		if d.Settled.Owner != "" {

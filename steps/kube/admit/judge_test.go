@@ -123,3 +123,21 @@ func TestTellValues(t *testing.T) {
 		t.Errorf("told %s", got)
 	}
 }
+
+// TestWhatNothingAnswers: a webhook that fails open refuses nothing while nothing answers behind it.
+func TestWhatNothingAnswers(t *testing.T) {
+	t.Parallel()
+	for fails, want := range map[string]string{"open": "What it should judge passes unchecked.", "closed": "What it refuses it never judged."} {
+		if got := unjudged(fails); got != want {
+			t.Errorf("fails %s: %q, want %q", fails, got, want)
+		}
+	}
+	for n, want := range map[[2]int]string{
+		{0, 0}: "No entry is called a.b.", {1, 1}: "One entry is called a.b, and nothing answers behind it.",
+		{1, 0}: "One entry is called a.b, and an answer may come from behind it.", {3, 2}: "3 entries are called a.b, and nothing answers behind 2 of them.",
+	} {
+		if got := entries("a.b", n[0], n[1]); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}

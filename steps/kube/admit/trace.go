@@ -252,7 +252,7 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 		if d.Fails == "closed" && d.Match == admission.Yes {
 			level = steps.Critical
 		}
-		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Against: []string{}, Say: fmt.Sprintf("%s of %s fails %s, and %s. What it refuses it never judged.", d.Entry, d.Name, d.Fails, d.why)})
+		obs.Findings = append(obs.Findings, steps.Finding{Level: level, Against: []string{}, Say: fmt.Sprintf("%s of %s fails %s, and %s. %s", d.Entry, d.Name, d.Fails, d.why, unjudged(d.Fails))})
 	}
 	for _, row := range tr.rows {
 		if row.Denies() {
@@ -304,9 +304,30 @@ func levelIn(space map[string]string) string {
 	return ""
 }
 
+// unjudged says what becomes of a request while nothing answers behind a webhook.
+func unjudged(fails string) string {
+	if fails == "open" {
+		return "What it should judge passes unchecked."
+	}
+	return "What it refuses it never judged."
+}
+
+// entries says how many entries are called by one name, and behind how many nothing answers.
+func entries(name string, all, dead int) string {
+	switch {
+	case all == 0:
+		return "No entry is called " + name + "."
+	case all == 1 && dead == 1:
+		return "One entry is called " + name + ", and nothing answers behind it."
+	case all == 1:
+		return "One entry is called " + name + ", and an answer may come from behind it."
+	}
+	return fmt.Sprintf("%d entries are called %s, and nothing answers behind %d of them.", all, name, dead)
+}
+
 func (tr *tracing) summary(request admission.Request, lists map[string][]string) string {
 	if tr.hook != "" {
-		return fmt.Sprintf("%d entries are called %s; of %d nothing answers.", len(tr.rows), tr.hook, len(tr.dead))
+		return entries(tr.hook, len(tr.rows), len(tr.dead))
 	}
 	text := fmt.Sprintf("The %s of %s meets %d that may change it and %d that may refuse it", strings.ToLower(request.Operation), tr.t, len(lists["mutating"]), len(lists["validating"]))
 	if n := len(lists["refuses"]); n > 0 {

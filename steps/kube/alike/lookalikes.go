@@ -105,7 +105,11 @@ func listDecoys(t cluster.Target, like []Lookalike, f steps.Facts, obs *steps.Ob
 	for _, l := range like {
 		names, tells[l.Name] = append(names, l.Name), l.Apart
 	}
-	obs.Summary = fmt.Sprintf("%d objects could be taken for %s.", len(like), t)
+	noun := "objects"
+	if len(like) == 1 {
+		noun = "object"
+	}
+	obs.Summary = fmt.Sprintf("%d %s could be taken for %s.", len(like), noun, t)
 	if len(like) > mostDecoys {
 		why := fmt.Sprintf("%d objects look like it, more than the %d that a fact names", len(like), mostDecoys)
 		f.Unknown(why, "decoys", "apart")
