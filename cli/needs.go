@@ -62,6 +62,8 @@ func called(part string) string {
 		return "Flux (" + part + ")"
 	case "helm":
 		return "Helm"
+	case "external-secrets":
+		return "External Secrets"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":

@@ -210,7 +210,7 @@ func some(t *testing.T, rb *runbooks.Runbook, known []runbooks.Vars, kinds []str
 // namedInRun reports whether the incident names what a kind asks for: the call, a file, a plan or a
 // state.
 func namedInRun(kind string) bool {
-	return slices.Contains([]string{"kube/named", "kube/signals", "kube/admission", "compare/plan-live", "compare/state-live"}, kind)
+	return slices.Contains([]string{"kube/named", "kube/signals", "kube/admission", "kube/delivery", "compare/plan-live", "compare/state-live"}, kind)
 }
 
 // asking is the kind of a step that reads a cluster.

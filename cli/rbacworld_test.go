@@ -94,6 +94,7 @@ func newPermitWorld(t *testing.T) *permitWorld {
 		{runbook: "helm-pending", worlds: []map[string]string{{"release": "shop", "namespace": ns.Name}}},
 		{runbook: "init-cascade", worlds: []map[string]string{{"namespace": ns.Name, "name": "web", "copied": "spec.replicas", "source": "target", "source_field": "data.a", "bait": "target", "services": "silent",
 			"uri_field": "data.a", "topology": "target", "topology_field": "data.a", "job_name": "migrate"}}},
+		{runbook: "secret-sync", worlds: []map[string]string{{"object": "absent", "namespace": ns.Name, "name": "web"}}},
 		{runbook: "creates-that-exist", worlds: []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
 		{runbook: "state-collision", worlds: []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
 	}

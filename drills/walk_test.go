@@ -94,6 +94,9 @@ var walks = map[string]struct {
 	"reverting-fixes (too-early)":      {says: []string{"something reverts every fix", "not quiet yet", "[kworker/u8:2]"}},
 	"reverting-fixes (short-quiet)":    {acts: 2, writes: 4, asked: 8, says: []string{"shorter than the longest schedule"}},
 	"reverting-fixes (webhook-stays)":  {acts: 3, writes: 5, asked: 8, says: []string{"node-audit"}},
+	"rotated-secret":                   {acts: 2, writes: 2, asked: 4},
+	"rotated-secret (too-early)":       {acts: 1, writes: 1, says: []string{"still the value that is refused"}},
+	"rotated-secret (denied)":          {acts: 2, writes: 2, asked: 4},
 	"stale-lock":                       {acts: 1, writes: 1},
 	"stale-lock (still-running)":       {says: []string{"alive on this machine"}},
 	"stale-plan":                       {acts: 1, writes: -1},
@@ -267,6 +270,9 @@ func (w *walked) check(t *testing.T) {
 	}
 	refusalSays(t, rep, want.says)
 	sound(t, w.o, rep.Bundle)
+	if s.Drill.ID == "rotated-secret" {
+		valueless(t, rep.Bundle)
+	}
 	if _, err := os.Stat(filepath.Join(w.o.State, "drills", s.Drill.ID)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the drill is not stopped: %v", err)
 	}

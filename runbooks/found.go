@@ -29,7 +29,11 @@ func (r *Runbook) Found(text string, groups map[string]string) map[string]string
 	lines := strings.Split(unframed(text), "\n")
 	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(quotedObject(text)), r.about(namedObject(text)), worded(text)} {
 		for _, p := range r.Params {
-			if v := from[p.Name]; v != "" && out[p.Name] == "" && r.takes(p, v) {
+			v := from[p.Name]
+			if p.Name == "resource" && !r.takes(p, v) {
+				v = shortKinds[v]
+			}
+			if v != "" && out[p.Name] == "" && r.takes(p, v) && (p.Name != "name" || r.ofKind(from["resource"])) {
 				out[p.Name] = v
 			}
 		}
@@ -41,6 +45,23 @@ func (r *Runbook) Found(text string, groups map[string]string) map[string]string
 func (r *Runbook) takes(p steps.Field, text string) bool {
 	v, err := steps.ParseValue(p.Type, text)
 	return err == nil && r.admit(p, v) == nil
+}
+
+// shortKinds are short names of kubectl that are no beginning of the whole one.
+var shortKinds = map[string]string{"sts": "statefulset", "ds": "daemonset", "ks": "kustomization", "hr": "helmrelease"}
+
+// ofKind reports whether a runbook may be about a thing of a kind. A Secret, say, is not the workload that takes it,
+// and its name is not that of the workload.
+func (r *Runbook) ofKind(kind string) bool {
+	i := slices.IndexFunc(r.Params, func(p steps.Field) bool { return p.Name == "resource" })
+	if kind == "" || i < 0 || r.takes(r.Params[i], kind) {
+		return true
+	}
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
+	if whole := shortKinds[kind]; whole != "" {
+		kind = whole
+	}
+	return strings.Contains(r.Params[i].Pattern, strings.TrimSuffix(kind, "s"))
 }
 
 // about are the parameters that name an object. A namespace that is itself the thing

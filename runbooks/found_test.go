@@ -45,10 +45,14 @@ func TestFound(t *testing.T) {
 		"an object as handrail writes it": {"reverting-fixes", "deployment/shop-eu/api\nit comes back", map[string]string{"resource": "deployment", "name": "api", "namespace": "shop-eu"}},
 		"a Deployment whose Pods a quota refuses": {"hardening-cascade", "deployment/shop-eu/api\nFailedCreate: pods \"api-58579ff6bc-tplsf\" is forbidden: exceeded quota: budget, requested: pods=1",
 			map[string]string{"namespace": "shop-eu", "app": "api"}},
-		"a story of two":      {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
-		"a story without one": {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
-		"nothing":             {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
-		"list":                {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
+		"a Secret is no workload":      {"secret-sync", "Error: secret \"payments-db\" not found", map[string]string{}},
+		"nor is a Pod":                 {"secret-sync", "$ kubectl -n shop describe pod payments-6d4cf56db6-x2x9z", map[string]string{"namespace": "shop"}},
+		"a workload by its short name": {"secret-sync", "$ kubectl -n shop describe sts/payments", map[string]string{"resource": "statefulset", "name": "payments", "namespace": "shop"}},
+		"an application by its word":   {"gitops-out-of-sync", "$ kubectl -n argocd get application shop", map[string]string{"name": "shop", "namespace": "argocd"}},
+		"a story of two":               {"reverting-fixes", "configmap pay-env and configmap shop-env come back", map[string]string{}},
+		"a story without one":          {"reverting-fixes", "the deployment is broken, the pod too", map[string]string{}},
+		"nothing":                      {"state-lock", "Error: Error acquiring the state lock", map[string]string{}},
+		"list":                         {"stuck-finalizer", `{"kind": "PodList", "items": []}`, map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,6 +99,12 @@ func verbs() map[string]verb {
 		"flux.suspend":    {doc: "suspends a Kustomization, as a person does with the tool of Flux", read: as[suspendApp]},
 		"git.publish":     {doc: "commits files to a repository of the drill's Git server, and waits until applications have compared with it", read: as[publish]},
 		"kube.edit":       {doc: "changes one object as a person does with kubectl edit", read: as[editLive]},
+		"store.run":       {doc: "starts External Secrets for the drill's namespace, and makes a namespace beside it that is its store", read: as[runStore]},
+		"store.put":       {doc: "makes one version of a value current in the store, as its owner does", read: as[putVersion]},
+		"store.deliver":   {doc: "makes an ExternalSecret for a value of the store, and waits until it was delivered", read: as[bringSecret]},
+		"store.sync":      {doc: "lets an ExternalSecret ask its store, as at the end of its interval", read: as[syncSecret]},
+		"store.deny":      {doc: "revokes the credential of the store, and waits until an ExternalSecret is refused", read: as[denyStore]},
+		"store.admit":     {doc: "gives the store a new credential, as its owner does, and waits until it is ready", read: as[admitStore]},
 		"tofu.begin":      {doc: "starts an apply that its module holds back", module: true, apart: true, read: as[begin]},
 	}
 }

@@ -387,4 +387,15 @@ func TestBuildChangedStandIn(t *testing.T) {
 	if second, err := part.key(o.Source); err != nil || first == second {
 		t.Errorf("after a change of what stands in for a module key() = %q, %v", second, err)
 	}
+	part.over = over{"example.com/third", map[string]string{"list.go": "ours/list.go"}}
+	if _, err := part.key(o.Source); err == nil {
+		t.Error("a file that takes the place of one of a module and is not there passes")
+	}
+	ours := filepath.Join(o.Source, "lab", "ours", "list.go")
+	write(t, ours, "package list\n")
+	third, err := part.key(o.Source)
+	write(t, ours, "package list // changed\n")
+	if fourth, again := part.key(o.Source); err != nil || again != nil || third == fourth {
+		t.Errorf("after a change of what is compiled in a module key() = %q, %v, %v", fourth, err, again)
+	}
 }

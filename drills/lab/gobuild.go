@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,7 +26,7 @@ type goBuild struct {
 // ErrNoGo says that the lab cannot be built here.
 var ErrNoGo = errors.New("the go command is not in PATH: the lab is built from source, install Go 1.26 or newer")
 
-func (b *goBuild) run(ctx context.Context) error {
+func (b *goBuild) run(ctx context.Context) (err error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return ErrNoGo
@@ -33,8 +34,13 @@ func (b *goBuild) run(ctx context.Context) error {
 	m := &meter{part: b.part.Name, started: time.Now()}
 	b.tell(m.progress(time.Now()))
 
+	defer func() { err = errors.Join(err, os.RemoveAll(b.copied())) }()
+	flags, err := b.flags(ctx, tool, m)
+	if err != nil {
+		return err
+	}
 	// Counting first costs seconds of minutes and turns a spinner into a bar. It also downloads the modules.
-	list := append([]string{tool, "list"}, b.part.flags()...)
+	list := append([]string{tool, "list"}, flags...)
 	list = append(list, "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", b.part.target)
 	stale := &lineCount{}
 	if err := b.step(ctx, m, stale, list); err != nil {
@@ -42,11 +48,63 @@ func (b *goBuild) run(ctx context.Context) error {
 	}
 	m.total = stale.n
 
-	build := append([]string{tool, "build", "-v"}, b.part.flags()...)
+	build := append([]string{tool, "build", "-v"}, flags...)
 	if err := b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target)); err != nil || len(b.part.beside) == 0 {
 		return err
 	}
 	return b.keep(ctx, tool, m)
+}
+
+// flags are those of the part. Where files of ours are compiled in a module, its content is copied beside the program for
+// as long as the build takes, and a go.mod of the same versions names that copy: the go command takes no overlay of what it
+// downloaded. What is copied was verified by the download.
+func (b *goBuild) flags(ctx context.Context, tool string, m *meter) ([]string, error) {
+	o := b.part.over
+	if o.module == "" {
+		return b.part.flags(), nil
+	}
+	if err := b.step(ctx, m, io.Discard, []string{tool, "mod", "download", o.module}); err != nil {
+		return nil, err
+	}
+	at, err := b.folder(ctx, tool, m, o.module)
+	if err != nil {
+		return nil, err
+	}
+	to := b.copied()
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, 0o700), os.CopyFS(filepath.Join(to, "module"), os.DirFS(at))); err != nil {
+		return nil, err
+	}
+	mod, err := os.ReadFile(filepath.Join(b.dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	sum, err := os.ReadFile(filepath.Join(b.dir, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	mod = fmt.Appendf(mod, "\nreplace %s => %s\n", o.module, strconv.Quote(filepath.Join(to, "module")))
+	files := map[string][]byte{"go.mod": mod, "go.sum": sum}
+	for in, by := range o.files {
+		if files[filepath.Join("module", in)], err = os.ReadFile(filepath.Join(b.dir, by)); err != nil {
+			return nil, err
+		}
+	}
+	for name, raw := range files {
+		if err := os.WriteFile(filepath.Join(to, name), raw, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return append(b.part.flags(), "-modfile="+filepath.Join(to, "go.mod")), nil
+}
+
+// copied is where a module is copied to while it is compiled with files of ours.
+func (b *goBuild) copied() string { return b.out + ".module" }
+
+// folder is where a module was unpacked.
+func (b *goBuild) folder(ctx context.Context, tool string, m *meter, module string) (string, error) {
+	var at strings.Builder
+	err := b.step(ctx, m, &at, []string{tool, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module})
+	return strings.TrimSpace(at.String()), err
 }
 
 // Manifests is the folder of the manifests that belong to a program that the lab built.
@@ -60,11 +118,11 @@ func (b *goBuild) keep(ctx context.Context, tool string, m *meter) error {
 		return err
 	}
 	for _, want := range b.part.beside {
-		var at strings.Builder
-		if err := b.step(ctx, m, &at, []string{tool, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", want.module}); err != nil {
+		at, err := b.folder(ctx, tool, m, want.module)
+		if err != nil {
 			return err
 		}
-		names, err := filepath.Glob(filepath.Join(strings.TrimSpace(at.String()), want.pattern))
+		names, err := filepath.Glob(filepath.Join(at, want.pattern))
 		if err != nil {
 			return err
 		}

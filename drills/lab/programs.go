@@ -74,16 +74,22 @@ func controllers() []Part {
 			beside: []beside{{flux + name, "config/crd/bases/*.yaml"}}}
 	}
 	const argo = "github.com/argoproj/argo-cd/v3"
+	const external = "github.com/external-secrets/external-secrets"
 	return []Part{
 		{Name: "argocd", Program: "argocd", module: filepath.Join("lab", "argocd"), target: ".", gcflags: plain,
 			ldflags: "-s -w -X " + argo + "/common.version=3.2.1",
 			beside:  []beside{{argo, "manifests/crds/*-crd.yaml"}, {argo, "manifests/base/config/argocd-*.yaml"}}},
 		of("source-controller"), of("kustomize-controller"), of("helm-controller"),
 		{Name: "helm", Program: "helm", module: filepath.Join("lab", "flux"), target: "helm.sh/helm/v4/cmd/helm", ldflags: "-s -w", gcflags: plain},
+		// It comes with the clients of three dozen stores; the one that a drill reads is a cluster.
+		{Name: "external-secrets", Program: "external-secrets", module: filepath.Join("lab", "external-secrets"), target: external, ldflags: "-s -w", gcflags: plain,
+			over: over{external, map[string]string{"pkg/provider/register/register.go": "providers/register.go", "pkg/generator/register/register.go": "generators/register.go"}},
+			beside: []beside{{external, "config/crds/bases/external-secrets.io_externalsecrets.yaml"}, {external, "config/crds/bases/external-secrets.io_secretstores.yaml"},
+				{external, "config/crds/bases/external-secrets.io_clustersecretstores.yaml"}, {external, "config/crds/bases/generators.external-secrets.io_generatorstates.yaml"}}},
 	}
 }
 
-// Controller returns the path of one of argocd, source-controller, kustomize-controller, helm-controller and helm,
+// Controller returns the path of one of argocd, source-controller, kustomize-controller, helm-controller, helm and external-secrets,
 // building it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
 func (l *Lab) Controller(ctx context.Context, name string, progress func(Progress)) (string, error) {
 	all := controllers()
@@ -139,6 +145,7 @@ var work = map[string]time.Duration{
 	"source-controller":    8 * time.Minute,
 	"kustomize-controller": 70 * time.Second,
 	"helm":                 4 * time.Minute,
+	"external-secrets":     3 * time.Minute, // half a minute after argocd
 }
 
 // Needs says of programs of the lab whether they are built, and how long it takes where they are

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +35,7 @@ type Part struct {
 	ldflags string
 	gcflags []string // patterns of packages with flags: what is compiled without optimisation takes half as long
 	beside  []beside // kept in the folder manifests beside the program
+	over    over     // a module of which files are compiled from ours
 	// made makes the program at path where go build does not, from the folder src.
 	made func(ctx context.Context, part Part, src, path string) error
 }
@@ -53,6 +56,13 @@ func Parts() []Part {
 type beside struct {
 	module  string
 	pattern string // of paths in the module
+}
+
+// over is a module that is compiled with files of ours in the place of its own: what those import is a choice, and only a
+// part of it is used.
+type over struct {
+	module string
+	files  map[string]string // path in the module to ours in the folder of the part
 }
 
 // clients are the modules by which tofu speaks to clouds and servers: more than half of its code. A
@@ -181,6 +191,10 @@ func (p Part) key(src string) (string, error) {
 	fmt.Fprintf(sum, "%s %s %s %s\n", runtime.GOOS, runtime.GOARCH, p.target, strings.Join(p.flags(), " "))
 	for _, want := range p.beside {
 		fmt.Fprintf(sum, "%s %s\n", want.module, want.pattern)
+	}
+	for _, in := range slices.Sorted(maps.Keys(p.over.files)) {
+		fmt.Fprintf(sum, "%s %s\n", p.over.module, in)
+		names = append(names, p.over.files[in])
 	}
 	for _, name := range append(names, stand...) {
 		raw, err := os.ReadFile(filepath.Join(dir, name))

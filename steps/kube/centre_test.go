@@ -291,7 +291,7 @@ func TestCentreSecrets(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
 	w.definitions()
-	const v = "external-secrets.io/v1"
+	const v = externalSecrets
 	external := func(name, every string, status fields) {
 		w.create(w.in(v, "externalsecrets", ""), fields{"apiVersion": v, "kind": "ExternalSecret", "metadata": fields{"name": name},
 			"spec": fields{"refreshInterval": every, "secretStoreRef": fields{"name": "vault"}}})

@@ -73,24 +73,20 @@ func TestSuspendOfGitOps(t *testing.T) {
 	act("kube/resume", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", kustomization)
 }
 
-// externalSecrets is a stand-in for the definition of ExternalSecret: what the gate writes, and what refuses it. Another
-// test of this lab writes the status of such objects meanwhile.
-const externalSecrets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"externalsecrets.external-secrets.io"},"spec":{"group":"external-secrets.io",
-	"scope":"Namespaced","names":{"plural":"externalsecrets","singular":"externalsecret","kind":"ExternalSecret","listKind":"ExternalSecretList"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
-	"schema":{"openAPIV3Schema":{"type":"object","properties":{"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"refreshInterval":{"type":"string"},"target":{"type":"object","properties":
-	{"name":{"type":"string"},"creationPolicy":{"type":"string","enum":["Owner","Orphan","Merge","None"]}}}}}}}}}]}}`
+// externalSecrets is the version of ExternalSecret that the lab serves.
+const externalSecrets = "external-secrets.io/v1"
 
-// TestPauseOfExternalSecret takes the writing from an ExternalSecret, with and without a target of its own, and
+// TestPauseOfExternalSecret takes the writing from an ExternalSecret of the real definition, with and without a target of its own, and
 // does not guess what it was when it is to go on.
 func TestPauseOfExternalSecret(t *testing.T) {
 	t.Parallel()
 	w := newKeepersWorld(t)
-	if err := w.establish("externalsecrets.external-secrets.io", []byte(externalSecrets)); err != nil {
-		t.Fatal(err)
-	}
-	const group = "external-secrets.io/v1"
+	w.definitions()
+	const group = externalSecrets
 	uid := map[string]string{}
-	for name, spec := range map[string]fields{"merged": {"refreshInterval": "1h", "target": fields{"name": "db", "creationPolicy": "Merge"}}, "plain": {"refreshInterval": "1h"}} {
+	for name, spec := range map[string]fields{
+		"merged": {"refreshInterval": "1h", "secretStoreRef": fields{"name": "vault"}, "target": fields{"name": "db", "creationPolicy": "Merge"}},
+		"plain":  {"refreshInterval": "1h", "secretStoreRef": fields{"name": "vault"}}} {
 		m := w.create(w.in(group, "externalsecrets", ""), fields{"apiVersion": group, "kind": "ExternalSecret", "metadata": fields{"name": name}, "spec": spec})
 		uid[name] = m["metadata"].(fields)["uid"].(string)
 	}
@@ -104,7 +100,7 @@ func TestPauseOfExternalSecret(t *testing.T) {
 		}
 		return p, g
 	}
-	for name, was := range map[string]string{"merged": "Merge", "plain": "not set (Owner)"} {
+	for name, was := range map[string]string{"merged": "Merge", "plain": "Owner"} {
 		p, g := preview("kube/suspend", name)
 		if len(p.Unmet) > 0 || !strings.Contains(p.Effect, "creationPolicy was "+was) || len(p.Owes) != 1 || p.Owes[0].Kind != "resume" {
 			t.Fatalf("%s: unmet = %s, effect = %q, owes = %+v", name, unmetText(p), p.Effect, p.Owes)

@@ -27,8 +27,9 @@ func pinned() []pin {
 			"config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml", "helmreleases.helm.toolkit.fluxcd.io"),
 		of("github.com/fluxcd/source-controller@v1.9.6", "h1:nG534/bI6nVpyHra7ONAk6xDB3xPsVT+EOLHZHXPrrc=",
 			"config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml", "gitrepositories.source.toolkit.fluxcd.io"),
-		of("github.com/external-secrets/external-secrets@v1.3.2", "h1:u2J8RjlHIeF0oZCqtl92adI/uZWUwOesJIDkfql6LqQ=",
-			"config/crds/bases/external-secrets.io_externalsecrets.yaml", "externalsecrets.external-secrets.io"),
+		of("github.com/external-secrets/external-secrets@v0.19.2", "h1:bdOpEt9Pww2e8QGh4apX7M0nehwNOVAQJLd8z6hAXWI=", // that of lab/external-secrets, whose controller a drill runs in the same lab
+			"config/crds/bases/external-secrets.io_externalsecrets.yaml", "externalsecrets.external-secrets.io",
+			"config/crds/bases/external-secrets.io_secretstores.yaml", "secretstores.external-secrets.io"),
 		of("github.com/kyverno/kyverno@v1.19.1", "h1:/MkgFii3/VlQfKR1JpC9tVwNNVNQTt2S4U6qCsafsTU=",
 			"config/crds/policyreport/wgpolicyk8s.io_policyreports.yaml", "policyreports.wgpolicyk8s.io"),
 	}

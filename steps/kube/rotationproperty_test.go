@@ -92,7 +92,7 @@ func TestRotationProperty(t *testing.T) {
 		}
 		var got []string
 		for _, line := range obs.Facts["changed_after_start"].Strings() {
-			name, rest, _ := strings.Cut(line, ": written ")
+			name, rest, _ := strings.Cut(line, " was written ")
 			_, rest, _ = strings.Cut(rest, "; ")
 			container, _, _ := strings.Cut(rest, " of pod ")
 			got = append(got, name+"|"+container)

@@ -25,6 +25,8 @@ func TestWorkloadFaults(t *testing.T) {
 	}
 	w.revision("shop", 1, "deployed")
 	w.revision("shop", 2, "pending-upgrade")
+	w.definitions()
+	w.external("brought", fields{"status": "False", "reason": "SecretSyncedError"}, time.Now())
 	space := what("namespace", w.ns)
 	// The bytes of a log are anything, and it says nothing of its length.
 	log := map[string][]string{"/log": {"half of it", "an empty thing", "another thing", "no JSON", "nothing at all", "null"}}
@@ -49,6 +51,8 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
 		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web idle")},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
+		{name: "delivery", kind: "kube/delivery", in: what("namespace", w.ns, "secret", "db")},
+		{name: "delivery by a controller", kind: "kube/delivery", in: what("namespace", w.ns, "secret", "brought")},
 		{name: "egress", kind: "kube/egress", in: of("deployment", "shop", "to", "service/db")},
 		{name: "may", kind: "kube/may", in: what("namespace", w.ns, "account", "runner", "verb", "create", "resource", "jobs")},
 		{name: "may not", kind: "kube/may", in: what("namespace", w.ns, "account", "lost", "verb", "create", "resource", "jobs")},

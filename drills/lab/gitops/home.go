@@ -30,6 +30,7 @@ type home struct {
 	lab       *lab.Lab
 	namespace string
 	everyone  bool     // they see all namespaces
+	anew      bool     // definitions are written also where they are there
 	kinds     []string // names of their definitions
 }
 
@@ -129,8 +130,8 @@ func (h *home) definition(ctx context.Context, name string) (d definition, err e
 	return d, err
 }
 
-// define makes the definitions in files and waits until they are served. One that is there stays as it is: a lab holds one
-// version of each, and others work with it.
+// define makes the definitions in files and waits until they are served. One that is there stays as it is, but for anew: a
+// lab holds one version of each, and others work with it.
 func (h *home) define(ctx context.Context, files []string) error {
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
@@ -144,7 +145,7 @@ func (h *home) define(ctx context.Context, files []string) error {
 		name := string(m[1])
 		h.kinds = append(h.kinds, name)
 		_, err = h.definition(ctx, name)
-		if lab.Missing(err) {
+		if lab.Missing(err) || h.anew {
 			err = h.apply(ctx, definitions+name, raw)
 		}
 		if err != nil {

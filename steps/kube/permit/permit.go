@@ -343,6 +343,12 @@ func table() map[string]rule {
 		"kube/rotation": func(in steps.Params) []steps.Right {
 			return slices.Concat(family(in), here("get", "configmaps", "secrets"), when("a StatefulSet or DaemonSet", here("list", "controllerrevisions"+apps)))
 		},
+		"kube/delivery": func(steps.Params) []steps.Right {
+			return slices.Concat(here("get", "secrets"), here("list", "pods"), when("a Secret that does not arrive", here("list", events)),
+				when("External Secrets", slices.Concat(here("list", "externalsecrets.external-secrets.io"), here("get", "secretstores.external-secrets.io"), wide("get", "clustersecretstores.external-secrets.io"))),
+				when("Sealed Secrets", here("list", "sealedsecrets.bitnami.com")), when("Flux", wide("get", "kustomizations.kustomize.toolkit.fluxcd.io")),
+				when("another owner of the Secret", []steps.Right{{Verbs: []string{"get"}}}))
+		},
 		"kube/contexts": func(steps.Params) []steps.Right { return nil },
 
 		"kube/patch":   func(in steps.Params) []steps.Right { return sought(in, "patch") },

@@ -58,6 +58,7 @@ type PodSpec struct {
 	InitContainers     []Container `json:"initContainers"`
 	Containers         []Container `json:"containers"`
 	Volumes            []Volume    `json:"volumes"`
+	ImagePullSecrets   []KeyRef    `json:"imagePullSecrets"`
 }
 
 // DNSConfig names the servers that a Pod asks instead of those of the cluster.
@@ -99,6 +100,11 @@ type KeyRef struct {
 	Optional bool   `json:"optional"`
 }
 
+// Item is one key of a volume that holds not all of them.
+type Item struct {
+	Key string `json:"key"`
+}
+
 // EnvFrom takes every key of a Secret or ConfigMap.
 type EnvFrom struct {
 	SecretRef    KeyRef `json:"secretRef"`
@@ -117,13 +123,18 @@ type Volume struct {
 	Name   string `json:"name"`
 	Secret struct {
 		SecretName string `json:"secretName"`
+		Items      []Item `json:"items"`
+		Optional   bool   `json:"optional"`
 	} `json:"secret"`
 	ConfigMap struct {
 		Name string `json:"name"`
 	} `json:"configMap"`
 	Projected struct {
 		Sources []struct {
-			Secret    KeyRef `json:"secret"`
+			Secret struct {
+				KeyRef
+				Items []Item `json:"items"`
+			} `json:"secret"`
 			ConfigMap KeyRef `json:"configMap"`
 		} `json:"sources"`
 	} `json:"projected"`

@@ -72,6 +72,17 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return rotationProbe{e} },
 		},
 		{
+			Name: "kube/delivery", Class: steps.Probe, Facts: deliveryFacts(),
+			Params: []steps.Field{
+				{Name: "secret", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the Secret, or of the ExternalSecret that writes it"},
+				space,
+				{Name: "rotated", Type: steps.Time, Doc: "when its source was rotated, as its history says"},
+			},
+			Doc:     "Says how a Secret is delivered (External Secrets, Sealed Secrets, SOPS through Flux, another controller, or by hand), whether it is delivered, wrong, late or denied, and which containers still have what was there before. Of values it says tokens under the key of the bundle, and nothing else.",
+			Touches: []string{"gets the Secret", "lists ExternalSecrets and SealedSecrets, and gets their stores", "gets what else owns it", "lists events of what delivers it", "lists the Pods of the namespace"},
+			Reads:   func(e steps.Env) steps.Prober { return deliveryProbe{e} },
+		},
+		{
 			Name: "kube/egress", Class: steps.Probe, Facts: egressFacts(),
 			Params: cluster.ObjectParams(
 				steps.Field{Name: "to", Type: steps.String, Pattern: egressTarget, Doc: "what it is to reach: HOST:PORT, service/NAME or service/NAMESPACE/NAME, with :PORT where the Service has several"},

@@ -31,14 +31,14 @@ type rotationBooks struct {
 	why    string // it could not be read
 }
 
-func (r *rotationRun) books(ctx context.Context, s rotationSource) rotationBooks {
+func booksOf(ctx context.Context, c *cluster.Client, ns string, s rotationSource) rotationBooks {
 	k := s.resource()
-	path := k.Path(r.t.Namespace, s.name)
-	raw, err := r.c.Read(ctx, path, cluster.AsMetadata, nil)
+	path := k.Path(ns, s.name)
+	raw, err := c.Read(ctx, path, cluster.AsMetadata, nil)
 	if err == nil {
 		var o cluster.Object
 		if o, err = cluster.ParseObject(raw); err == nil && (o.GetName() != s.name || o.GetUID() == "") {
-			err = fmt.Errorf("%s answered something else than the object", r.c.Server)
+			err = fmt.Errorf("%s answered something else than the object", c.Server)
 		}
 		if err == nil {
 			return rotationBooks{Object: o}
@@ -101,7 +101,7 @@ func (r *rotationRun) values(ctx context.Context, podsUnread string) {
 	for _, u := range r.uses {
 		b, read := books[u.rotationSource]
 		if !read {
-			b = r.books(ctx, u.rotationSource)
+			b = booksOf(ctx, r.c, r.t.Namespace, u.rotationSource)
 			books[u.rotationSource] = b
 		}
 		name := u.String()
@@ -127,7 +127,7 @@ func (r *rotationRun) values(ctx context.Context, podsUnread string) {
 			newest = at
 		}
 		if !u.started.IsZero() && at.After(u.started) {
-			changed = append(changed, fmt.Sprintf("%s: written %s by %s; container %s of pod %s started %s and took it %s",
+			changed = append(changed, fmt.Sprintf("%s was written %s by %s; container %s of pod %s started %s and took it %s",
 				steps.Clip(name, 400), at.UTC().Format(time.RFC3339), by, u.container, u.pod, u.started.UTC().Format(time.RFC3339), u.how))
 		}
 	}
