@@ -30,7 +30,8 @@ func TestPastedTokenIsItsHeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := strokes(t, rb, cat, &trial.Case{})
-			h.Update(tea.PasteMsg{Content: "401 for " + token})
+			_, cmd := h.Update(tea.PasteMsg{Content: "401 for " + token})
+			h.runs(cmd)
 			h.key("enter")
 			put(h)
 			for range 3 {

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,29 +77,10 @@ func (e *Editor) insert(s string) {
 	e.at += len(rs)
 }
 
-// tokenTyped is a JSON Web Token as far as it was typed: its header, and what is secret.
-var tokenTyped = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_.-]+)`)
-
-// shown is the text with what is secret of a token covered. A terminal that does not say what was
-// pasted types it.
-func (e *Editor) shown() []rune {
-	text := string(e.runes)
-	if !strings.Contains(text, "eyJ") {
-		return e.runes
-	}
-	out := []byte(text)
-	for _, at := range tokenTyped.FindAllStringSubmatchIndex(text, -1) {
-		for i := at[2]; i < at[3]; i++ {
-			out[i] = '*'
-		}
-	}
-	return []rune(string(out))
-}
-
 // Draw shows the part of the line around the cursor in w cells, and the column
 // of the cursor.
 func (e *Editor) Draw(i ink.Ink, w int) (ink.Drawn, int) {
-	shown := e.shown()
+	shown := []rune(ink.Covered(string(e.runes)))
 	before, after := ink.Inline(string(shown[:e.at])), ink.Inline(string(shown[e.at:]))
 	for ink.Cells(ink.Drawn(before)) > w-1 {
 		_, cutTo, _ := strings.Cut(string(before), string([]rune(string(before))[0]))
