@@ -20,7 +20,7 @@ const (
 	sideIssuer = "issuer"
 	sideSecond = "second"
 	sideThird  = "third"
-	sideToken  = "token"
+	sideToken  = "signed"
 )
 
 var (
@@ -63,10 +63,10 @@ func copiesFacts() []steps.Field {
 		{Name: "hand_at", Type: steps.Time, Doc: "when the last of those writes was"},
 		{Name: "alg_as_signed", Type: steps.Strings, Doc: "sides whose algorithm is that of the token"},
 		{Name: "kid_as_signed", Type: steps.Strings, Doc: "sides whose key is that of the token"},
-		{Name: "token_saved", Type: steps.Time, Doc: "when the file of the token was written"},
+		{Name: "saved", Type: steps.Time, Doc: "when the file of the token was written"},
 		{Name: "same", Type: steps.Bool, Doc: "whether all copies and Git have the same algorithm and key"},
-		{Name: "right", Type: steps.Strings, Doc: "what was chosen as right, KEY and value; without a choice what the token is signed with"},
-		{Name: "against_token", Type: steps.Strings, Doc: "what was chosen and is not what the token is signed with"},
+		{Name: "right", Type: steps.Strings, Doc: "what was chosen as right, VALUE for KEY; without a choice what the token is signed with"},
+		{Name: "against_signed", Type: steps.Strings, Doc: "what was chosen and is not what the token is signed with"},
 		{Name: "git_stale", Type: steps.Strings, Doc: "paths in Git that hold something else than what is right, with what"},
 		{Name: "live_wrong", Type: steps.Strings, Doc: "copies that hold something else than what is right, with what"},
 		{Name: "revision", Type: steps.Ident, Doc: "the one commit that all the applications compare with"},

@@ -98,11 +98,11 @@ func TestCopies(t *testing.T) {
 		"found":  "accounts/settings; loans/settings; cards/settings",
 		"issuer": "accounts", "second": "loans", "third": "cards", "out_of_reach": "",
 		"issuer_alg": "RS256", "issuer_kid": "k-2", "second_alg": "RS256", "second_kid": "k-1", "third_alg": "HS256", "third_kid": "k-1",
-		"git_alg": "HS256", "git_kid": "k-1", "token_alg": "RS256", "token_kid": "k-2",
+		"git_alg": "HS256", "git_kid": "k-1", "signed_alg": "RS256", "signed_kid": "k-2",
 		"alg_as_signed": "issuer; second", "kid_as_signed": "issuer",
-		"right": "ALG RS256; KID k-2", "against_token": "", "same": "false",
-		"git_stale":  "deploy/accounts (accounts) ALG: HS256; deploy/loans (loans) ALG: HS256; deploy/cards (cards) ALG: HS256; deploy/accounts (accounts) KID: k-1; deploy/loans (loans) KID: k-1; deploy/cards (cards) KID: k-1",
-		"live_wrong": "cards/settings ALG: HS256; loans/settings KID: k-1; cards/settings KID: k-1",
+		"right": "RS256 for ALG; k-2 for KID", "against_signed": "", "same": "false",
+		"git_stale":  "deploy/accounts (accounts): HS256 for ALG; deploy/loans (loans): HS256 for ALG; deploy/cards (cards): HS256 for ALG; deploy/accounts (accounts): k-1 for KID; deploy/loans (loans): k-1 for KID; deploy/cards (cards): k-1 for KID",
+		"live_wrong": "cards/settings: HS256 for ALG; loans/settings: k-1 for KID; cards/settings: k-1 for KID",
 		"by_hand":    "accounts/settings; loans/settings", "hand_at": at(-8000).Format(time.RFC3339),
 		"running":    "map[applications.argoproj.io/argocd/cards:u-cards]",
 		"issuer_app": "accounts", "third_app": "cards", "third_app_namespace": "argocd", "issuer_paused": "true", "third_paused": "false",
@@ -112,11 +112,11 @@ func TestCopies(t *testing.T) {
 		t.Error(obs.Summary)
 	}
 	facts, _ = readCopies(t, steps.Params{"alg_from": steps.EnumOf("git"), "kid_from": steps.EnumOf("git")}, &right, three()...)
-	wantFacts(t, facts, map[string]string{"right": "ALG HS256; KID k-1", "git_stale": "",
-		"against_token": "ALG: HS256 was chosen, and the token has RS256; KID: k-1 was chosen, and the token has k-2"})
+	wantFacts(t, facts, map[string]string{"right": "HS256 for ALG; k-1 for KID", "git_stale": "",
+		"against_signed": "HS256 was chosen for ALG, and the token has RS256; k-1 was chosen for KID, and the token has k-2"})
 	facts, _ = readCopies(t, nil, nil, three()...)
 	wantFacts(t, facts, map[string]string{"alg_as_signed": "unknown: no token was given", "right": "unknown: what is right is not known: no token was given",
-		"against_token": "unknown", "git_stale": "unknown", "token_alg": "unknown", "git_alg": "HS256"})
+		"against_signed": "unknown", "git_stale": "unknown", "signed_alg": "unknown", "git_alg": "HS256"})
 }
 
 // TestCopiesDoubt: what is not known whole is unknown, and what the syncs do not reach is said.
@@ -134,8 +134,8 @@ func TestCopiesDoubt(t *testing.T) {
 		says   string
 	}{
 		"two, and Git is right in one field": {chosen, &right, []*copyOf{copyAs("accounts", right, pair{"HS256", "k-2"}), copyAs("cards", pair{"HS256", "k-2"}, pair{"HS256", "k-2"})},
-			map[string]string{"second": "cards", "third": "", "third_alg": "unknown", "git_alg": "HS256", "git_kid": "k-2", "kid_as_signed": "issuer; second; git", "right": "ALG RS256; KID k-2",
-				"against_token": "", "live_wrong": "cards/settings ALG: HS256"}, "Git has HS256, k-2 for accounts/settings"},
+			map[string]string{"second": "cards", "third": "", "third_alg": "unknown", "git_alg": "HS256", "git_kid": "k-2", "kid_as_signed": "issuer; second; git", "right": "RS256 for ALG; k-2 for KID",
+				"against_signed": "", "live_wrong": "cards/settings: HS256 for ALG"}, "Git has HS256, k-2 for accounts/settings"},
 		"paths in Git that do not agree": {chosen, &right, []*copyOf{copyAs("accounts", right, right), copyAs("cards", right, pair{"RS256", "k-1"})},
 			map[string]string{"git_kid": "k-1 (deploy/cards), k-2 (deploy/accounts)", "kid_as_signed": "issuer; second", "right": "unknown: what is right is not known: the paths in Git do not agree"}, ""},
 		"no clone": {nil, &right, []*copyOf{copyAs("accounts", right, right, unread), copyAs("cards", right, right)},
@@ -146,7 +146,7 @@ func TestCopiesDoubt(t *testing.T) {
 			c.loaded, c.old = loadedOld, []workloadRef{{"deployments.apps", "accounts", "accounts", "d-1"}}
 		})}, map[string]string{"old": "deployments.apps/accounts/accounts", "issuer_old_name": "accounts", "issuer_old_uid": "d-1"}, "its Pods started before the copy was written"},
 		"no kid": {nil, &pair{"RS256", ""}, []*copyOf{copyAs("accounts", right, right)},
-			map[string]string{"token_kid": "unknown", "kid_as_signed": "unknown", "right": "unknown", "against_token": "unknown"}, ""},
+			map[string]string{"signed_kid": "unknown", "kid_as_signed": "unknown", "right": "unknown", "against_signed": "unknown"}, ""},
 		"not signed": {nil, &pair{"none", "k-2"}, []*copyOf{copyAs("accounts", right, right)}, nil, "not signed at all"},
 		"one application for two": {nil, &right, []*copyOf{copyAs("accounts", right, right), copyAs("cards", right, right, func(c *copyOf) { c.app.UID = "u-accounts" })},
 			map[string]string{"out_of_reach": "cards/settings: argocd application argocd/cards applies accounts/settings as well, so that one sync is the sync of both"}, ""},

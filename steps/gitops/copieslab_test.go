@@ -55,7 +55,7 @@ func copied(t *testing.T, l *lab.Lab) {
 		"issuer": spaces[0], "second": spaces[2], "third": spaces[1],
 		"found":      fmt.Sprintf("%s/one-setting; %s/one-setting; %s/one-setting-renamed", spaces[0], spaces[2], spaces[1]),
 		"issuer_kid": "k-2", "third_kid": "k-1", "second_alg": "",
-		"live_wrong":      fmt.Sprintf("%s/one-setting COPIED_ALG: nothing; %s/one-setting COPIED_KID: nothing; %s/one-setting-renamed COPIED_KID: k-1", spaces[2], spaces[2], spaces[1]),
+		"live_wrong":      fmt.Sprintf("%s/one-setting: nothing for COPIED_ALG; %s/one-setting: nothing for COPIED_KID; %s/one-setting-renamed: k-1 for COPIED_KID", spaces[2], spaces[2], spaces[1]),
 		"by_hand":         spaces[0] + "/one-setting",
 		"old":             "deployments.apps/" + spaces[0] + "/taker",
 		"issuer_old_name": "taker", "issuer_old_uid": old, "third_old_name": "",

@@ -102,7 +102,7 @@ func (r *copiesRun) tokenFile(path string) (string, error) {
 	case len(raw) > mostToken:
 		return "", fmt.Errorf("it has more than %d KiB", mostToken>>10)
 	}
-	r.f.Set("token_saved", steps.TimeOf(info.ModTime()))
+	r.f.Set("saved", steps.TimeOf(info.ModTime()))
 	return string(raw), nil
 }
 

@@ -50,7 +50,7 @@ func (r *copiesRun) findings() {
 
 // tokenAge says that the file of a token may be one from before the change.
 func (r *copiesRun) tokenAge() {
-	saved := r.f.Got("token_saved")
+	saved := r.f.Got("saved")
 	now, clockless := r.now()
 	if !saved.Known() || clockless != "" {
 		return

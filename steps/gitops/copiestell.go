@@ -204,7 +204,7 @@ func (r *copiesRun) valueAt(side string, i int) (text, why string) {
 
 // tellRight holds all sides against what is right.
 func (r *copiesRun) tellRight() {
-	names := []string{"right", "against_token", "git_stale", "live_wrong"}
+	names := []string{"right", "against_signed", "git_stale", "live_wrong"}
 	if r.right == nil {
 		r.f.Unknown("what is right is not known: "+r.rightless, names...)
 		return
@@ -213,29 +213,29 @@ func (r *copiesRun) tellRight() {
 	gitUnread := ""
 	for i := range r.right {
 		key := r.key(i)
-		right = append(right, key+" "+r.right[i])
+		right = append(right, r.right[i]+" for "+key)
 		if r.token != nil && r.token[i] != "" && r.token[i] != r.right[i] {
-			against = append(against, fmt.Sprintf("%s: %s was chosen, and the token has %s", key, r.right[i], r.token[i]))
+			against = append(against, fmt.Sprintf("%s was chosen for %s, and the token has %s", r.right[i], key, r.token[i]))
 		}
 		for _, c := range r.copies {
 			if c.values[i] != r.right[i] {
-				wrong = append(wrong, fmt.Sprintf("%s %s: %s", c, key, shownOr(c.values[i])))
+				wrong = append(wrong, fmt.Sprintf("%s: %s for %s", c, shownOr(c.values[i]), key))
 			}
 			switch {
 			case c.app == nil:
 			case c.git.why != "":
 				gitUnread = c.app.Name + ": " + c.git.why
 			case c.git.values[i] != r.right[i]:
-				stale = append(stale, fmt.Sprintf("%s (%s) %s: %s", c.git.path, c.app.Name, key, shownOr(c.git.values[i])))
+				stale = append(stale, fmt.Sprintf("%s (%s): %s for %s", c.git.path, c.app.Name, shownOr(c.git.values[i]), key))
 			}
 		}
 	}
 	r.f.Set("right", steps.StringsOf(right))
 	r.f.Set("live_wrong", steps.StringsOf(wrong))
 	if r.token == nil || slices.Contains(r.token[:], "") {
-		r.f.Unknown("how a token is signed is not known: "+cmp.Or(r.tokenless, "its header names no key"), "against_token")
+		r.f.Unknown("how a token is signed is not known: "+cmp.Or(r.tokenless, "its header names no key"), "against_signed")
 	} else {
-		r.f.Set("against_token", steps.StringsOf(against))
+		r.f.Set("against_signed", steps.StringsOf(against))
 	}
 	switch {
 	case gitUnread != "":
