@@ -39,7 +39,7 @@ func copiesParams() []steps.Field {
 		return steps.Field{Name: name, Type: steps.Enum, Values: allSides, Doc: "side whose " + what + " a person chose as the right one"}
 	}
 	return []steps.Field{
-		{Name: "name", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of the ConfigMap; without it the two keys alone tell a copy"},
+		{Name: "name", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of the ConfigMap: one of that name is a copy if it has one of the keys, any other if it has both"},
 		key("alg_key", "the algorithm"), key("kid_key", "the id of the key"),
 		{Name: "issuer", Type: steps.String, Required: true, Pattern: cluster.NamespaceName, Doc: "namespace of the service that issues the tokens"},
 		{Name: "failing", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "namespace of the service that refuses them"},
@@ -181,7 +181,7 @@ func (r *copiesRun) find(ctx context.Context) error {
 	err := cluster.Each(ctx, r.c, configMaps().Path("", ""), nil, func(o listed) {
 		_, alg := o.Data[r.key(0)]
 		_, kid := o.Data[r.key(1)]
-		if name := r.in.Text("name"); alg && kid || name != "" && o.Metadata.Name == name {
+		if name := r.in.Text("name"); alg && kid || (alg || kid) && o.Metadata.Name == name {
 			found = append(found, listed{Metadata: o.Metadata})
 		}
 	})

@@ -41,7 +41,8 @@ func copied(t *testing.T, l *lab.Lab) {
 	}
 	first := config(spaces[0], "one-setting", map[string]any{"COPIED_ALG": "HS256", "COPIED_KID": "k-1"})
 	config(spaces[1], "one-setting-renamed", map[string]any{"COPIED_ALG": "HS256", "COPIED_KID": "k-1"})
-	config(spaces[2], "one-setting", map[string]any{"OTHER": "of the same name"})
+	config(spaces[2], "one-setting", map[string]any{"COPIED_ALG": "HS256"})
+	config(spaces[1], "one-setting", map[string]any{"OTHER": "of the same name, and another thing"})
 	config(spaces[2], "another", map[string]any{"COPIED_ALG": "only one of the keys"})
 	old := s.pod(spaces[0], "one-setting", "-1h")
 	s.pod(spaces[1], "one-setting-renamed", "1h")
@@ -54,8 +55,8 @@ func copied(t *testing.T, l *lab.Lab) {
 	wantFacts(t, facts, map[string]string{
 		"issuer": spaces[0], "second": spaces[2], "third": spaces[1],
 		"found":      fmt.Sprintf("%s/one-setting; %s/one-setting; %s/one-setting-renamed", spaces[0], spaces[2], spaces[1]),
-		"issuer_kid": "k-2", "third_kid": "k-1", "second_alg": "",
-		"live_wrong":      fmt.Sprintf("%s/one-setting: nothing for COPIED_ALG; %s/one-setting: nothing for COPIED_KID; %s/one-setting-renamed: k-1 for COPIED_KID", spaces[2], spaces[2], spaces[1]),
+		"issuer_kid": "k-2", "third_kid": "k-1", "second_alg": "HS256", "second_kid": "",
+		"live_wrong":      fmt.Sprintf("%s/one-setting: nothing for COPIED_KID; %s/one-setting-renamed: k-1 for COPIED_KID", spaces[2], spaces[1]),
 		"by_hand":         spaces[0] + "/one-setting",
 		"old":             "deployments.apps/" + spaces[0] + "/taker",
 		"issuer_old_name": "taker", "issuer_old_uid": old, "third_old_name": "",

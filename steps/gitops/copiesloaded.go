@@ -30,7 +30,10 @@ func (w workloadRef) String() string { return w.resource + "/" + w.namespace + "
 // takers says whether the Pods of the namespace took the copy before its last write.
 func (r *copiesRun) takers(ctx context.Context, c *copyOf) {
 	var at time.Time
-	for _, w := range c.writers {
+	for i, w := range c.writers {
+		if c.values[i] == "" {
+			continue
+		}
 		if !w.known || w.at.IsZero() {
 			c.loadedWhy = "when the copy was written is not recorded"
 			return
