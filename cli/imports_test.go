@@ -43,7 +43,7 @@ var rooms = []room{
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
-	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report"}, libs: []string{k8s}},
+	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
 	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib}}, // what others wrote, in a process of its own
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}},                       // what a runbook runs, reads and asks by itself

@@ -67,7 +67,8 @@ func sourceNames() []string { return slices.Sorted(maps.Keys(sources())) }
 // exports reads names, each with the name of a source, with a fact of a probe,
 // `{uses: kube/get, with: {...}, fact: uid}`, or with a file of the module,
 // `{hashes: ci-841.backup}`, with the objects of a batch as its phrase counts them,
-// `{counts: configmap/${drill.namespace}/a configmap/${drill.namespace}/b}`, or with what is approved late, `{approves: fresh}`.
+// `{counts: configmap/${drill.namespace}/a configmap/${drill.namespace}/b}`, with what is approved late, `{approves: fresh}`, or with the newest commit of a repository of
+// the drill when it is asked for, `{heads: tills}`.
 func (p parser) exports(n *yaml.Node) []export {
 	out := []export{}
 	p.Each(n, "export", func(key, value *yaml.Node) {
@@ -76,6 +77,8 @@ func (p parser) exports(n *yaml.Node) []export {
 			e.source = p.approval(p.Match(value.Content[1], "approves", inject.NameForm))
 		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "counts" {
 			e.source = counts(p.Text(value.Content[1], "counts"))
+		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "heads" {
+			e.source = heads(p.Match(value.Content[1], "heads", inject.IDForm))
 		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "hashes" {
 			e.source = hashes(p.Match(value.Content[1], "hashes", inject.FileForm))
 		} else if value.Kind == yaml.MappingNode {

@@ -60,6 +60,18 @@ func digestOf(name string) (steps.Value, error) {
 	return steps.StringOf(hex.EncodeToString(sum.Sum(nil))[:12]), nil
 }
 
+// heads is what people say of the newest commit of a repository of the drill: its first eight
+// characters. It is read when it is asked for.
+func heads(repository string) source {
+	return source{typ: steps.String, late: true, read: func(_ context.Context, st *stage.Stage) (steps.Value, error) {
+		raw, err := os.ReadFile(filepath.Join(st.GitDir(), repository, ".git", "refs", "heads", "main"))
+		if err != nil {
+			return steps.Value{}, err
+		}
+		return steps.StringOf(steps.Clip(strings.TrimSpace(string(raw)), 40)[:8]), nil
+	}}
+}
+
 // Late is what walk.Script asks for a value of the drill that is known only by
 // and by, "" with no error for one that the drill does not have.
 func (r *Running) Late(ctx context.Context, name string) (string, error) {

@@ -45,6 +45,8 @@ var walks = map[string]struct {
 	"refused-object":               {acts: 1, writes: 1, asked: 2},
 	"killed-controller":            {acts: 2, writes: 2, asked: 4},
 	"killed-controller (unpaused)": {says: []string{"writes over what was changed meanwhile", "/limits", "kubectl-edit"}},
+	"split-hotfix":                 {acts: 7, writes: 7, asked: 14},
+	"split-hotfix (trust-git)":     {says: []string{"a sync would void every login", "HS256 was chosen for SCOPE_ALG, and the token has RS256"}},
 	"hardening-cascade":            {acts: 10, writes: 12, asked: 12},
 	"hardening-cascade (decoy)":    {acts: 5, writes: 7, says: []string{"HookSucceeded", "platform-team"}},
 	"hardening-cascade (status)":   {acts: 4, writes: 6, says: []string{"derived state", "release-gate"}},

@@ -16,7 +16,8 @@ import (
 
 // Bind turns what was given (`-p name=value`) and the defaults into the
 // parameters of the runbook. Optional texts that were not given are absent, and
-// empty in expressions. Every error of it is an ErrParam.
+// empty in expressions. A token that is given is its header from here on. Every error
+// of it is an ErrParam.
 func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
 	out := steps.Params{}
 	var bad []error
@@ -38,6 +39,7 @@ func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
 		if !ok {
 			raw = p.Default
 		}
+		raw = steps.WithoutTokens(raw)
 		switch {
 		case raw == "" && p.Required:
 			bad = append(bad, fmt.Errorf("%w %s is required: %s", ErrRequired, p.Name, p.Doc))

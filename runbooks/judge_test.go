@@ -347,6 +347,22 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// TestGivenTokenIsItsHeader: a token that is given as a parameter goes no further than to where it
+// is bound, and no error repeats it.
+func TestGivenTokenIsItsHeader(t *testing.T) {
+	t.Parallel()
+	lib := builtin(t)
+	b := lib[slices.IndexFunc(lib, func(b *Runbook) bool { return b.ID == "split-hotfix" })]
+	const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6ImtleS03In0.c2VjcmV0LXBheWxvYWQ.c2lnbmF0dXJlLTU1"
+	got, err := b.Bind(map[string]string{"issuer": "accounts", "header": token})
+	if err != nil || got.Text("header") != "alg=RS256 kid=key-7" {
+		t.Errorf("%q, %v", got.Text("header"), err)
+	}
+	if _, err := b.Bind(map[string]string{"issuer": token}); err == nil || strings.Contains(err.Error(), "c2Vj") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	b := library1(t)

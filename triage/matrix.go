@@ -77,7 +77,7 @@ func MatrixRows() []Row {
 		{10, "Argo CD out of sync", Expectation{Text: "the controller may have tried"}, disagree("live drift"), "classify the diff; sync, or reconcile Git", and(hand, []string{"gitops/sync", "kube/resume"}), object},
 		{11, "denied by admission", Expectation{Text: "usually nothing persisted"}, disagree("desired is invalid"), "correct the object or the policy", and(hand, object, []string{"kube/narrow-webhook", "kube/except-policy"}), []string{"kube/resume", "kube/delete", "kube/strip-finalizer"}},
 		{12, "bad secret delivered", yes, disagree("live is bad"), "restore the secret or roll it forward, then verify", and(hand, object), []string{"kube/restart", "kube/resume"}},
-		{13, "manual hotfix", yes, disagree("Git drifted"), "reconciliation pull request", hand, nil},
+		{13, "manual hotfix", yes, disagree("Git drifted"), "reconciliation pull request", hand, []string{"gitops/sync", "kube/restart"}},
 	}
 }
 

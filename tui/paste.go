@@ -4,12 +4,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/session/approval"
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/sheets"
 )
 
-// paste gives a pasted text to what is in front, where that takes one.
+// paste gives a pasted text to what is in front, where that takes one. Of a token it keeps the
+// header: no screen shows the rest.
 func (m *model) paste(s string) tea.Cmd {
+	s = steps.WithoutTokens(s)
 	switch {
 	case m.Replaying() && !m.evidence.Typing() && m.Sheet == nil:
 	case m.small() || m.leaving != nil:

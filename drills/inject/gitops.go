@@ -152,6 +152,7 @@ type deliver struct {
 	Name       string `key:"name,required" as:"id"`
 	Repository string `key:"repository,required" as:"id"`
 	Path       string `key:"path,required" as:"id"`
+	Into       string `key:"into" as:"id"` // word of the further namespace that it applies to
 	Automated  bool   `key:"automated"`
 	Ends       string `key:"ends" oneof:"Succeeded Failed"` // phase in which its first sync ends; Succeeded
 }
@@ -177,7 +178,7 @@ func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
 	ns := st.Rec.Namespace.Name
 	spec := map[string]any{"project": "default",
 		"source":      map[string]any{"repoURL": git.Open(d.Repository).URL, "path": d.Path, "targetRevision": "main"},
-		"destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": ns}}
+		"destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": spaceOf(st, d.Into)}}
 	if d.Automated {
 		spec["syncPolicy"] = map[string]any{"automated": map[string]any{}}
 	}
@@ -220,16 +221,53 @@ type editLive struct {
 	Resource objectKind `key:"resource,required" as:"resource"`
 	Name     string     `key:"name,required" as:"id"`
 	Merge    any        `key:"merge,required" as:"json"`
-	Differs  bool       `key:"differs"` // wait until an application sees it
+	In       string     `key:"in" as:"id"`   // word of the further namespace that it is in
+	Differs  bool       `key:"differs"`      // wait until every application sees it
+	Seen     string     `key:"seen" as:"id"` // wait until this application sees it
+}
+
+// spaceOf is the drill's namespace, or a further one by its word.
+func spaceOf(st *stage.Stage, word string) string {
+	if word == "" {
+		return st.Rec.Namespace.Name
+	}
+	return st.Rec.Namespace.Name + "-" + word
+}
+
+// further is the verb space.more.
+type further struct {
+	Word string `key:"word,required" as:"id"`
+}
+
+func (f further) apply(ctx context.Context, st *stage.Stage) error {
+	name, err := st.World.More(ctx, st.Rec.Namespace.Name, f.Word)
+	if err == nil {
+		st.Say("a further namespace: %s", name)
+	}
+	return err
+}
+
+// suspendArgo is the verb argocd.suspend.
+type suspendArgo struct {
+	Name string `key:"name,required" as:"id"`
+}
+
+func (s suspendArgo) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("switching off the auto-sync of %s", s.Name)
+	at := fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name) + "/" + s.Name + "?fieldManager=argocd-server"
+	off := map[string]any{"spec": map[string]any{"syncPolicy": map[string]any{"automated": map[string]any{"enabled": false}}}}
+	return st.World.Request(ctx, http.MethodPatch, at, "application/merge-patch+json", off, nil)
 }
 
 func (e editLive) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("editing %s/%s by hand", e.Resource.plural, e.Name)
-	if err := st.Robot.Patch(ctx, e.Resource.path(st.Rec.Namespace.Name, e.Name)+"?fieldManager=kubectl-edit", e.Merge); err != nil {
+	if err := st.Robot.Patch(ctx, e.Resource.path(spaceOf(st, e.In), e.Name)+"?fieldManager=kubectl-edit", e.Merge); err != nil {
 		return err
 	}
-	if !e.Differs {
+	if !e.Differs && e.Seen == "" {
 		return nil
 	}
-	return awaitApps(ctx, st, "see the edit", func(a argoApp) bool { return a.Status.Sync.Status == "OutOfSync" })
+	return awaitApps(ctx, st, "see the edit", func(a argoApp) bool {
+		return e.Seen != "" && a.Metadata.Name != e.Seen || a.Status.Sync.Status == "OutOfSync"
+	})
 }

@@ -27,7 +27,12 @@ func Beside(ns string) string { return ns + "-beside" }
 // may edit as long as it stands. It has no accounts of its own, so that it can be
 // deleted while the first one is worked from; it goes with DeleteNamespace.
 func (l *Lab) Beside(ctx context.Context, ns string) (string, error) {
-	name := Beside(ns)
+	return l.More(ctx, ns, "beside")
+}
+
+// More is Beside for one of several such namespaces, which is called ns-word.
+func (l *Lab) More(ctx context.Context, ns, word string) (string, error) {
+	name := ns + "-" + word
 	wrap := func(err error) error { return fmt.Errorf("making namespace %q in the lab: %w", name, err) }
 	robot := object{"kind": "ServiceAccount", "name": "robot", "namespace": ns}
 	for _, made := range []struct {

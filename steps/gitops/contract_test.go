@@ -66,6 +66,10 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = git.Close() })
+	t.Run("copies", func(t *testing.T) {
+		t.Parallel()
+		copied(t, l)
+	})
 	for name, of := range map[string]struct {
 		start func(context.Context, *lab.Lab, string, string) (*gitops.Controllers, error)
 		argo  bool
@@ -438,6 +442,10 @@ func (s *side) walk() {
 	give["clone"] = steps.PathOf(s.repo.Clone())
 	if p := s.preview(other("prune", steps.BoolOf(false))); len(p.Unmet) > 0 {
 		s.Errorf("Git was rendered, nothing would be deleted, and it refuses: %v", p.Unmet)
+	}
+
+	if s.argo {
+		s.refused(s.preview(other("unchanged", steps.BoolOf(true))), "is to change nothing, and 1 objects")
 	}
 
 	// What it does. A resumed Kustomization reconciles by itself, and takes the edit back.

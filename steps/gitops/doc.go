@@ -4,6 +4,7 @@
 //
 //	gitops/app         one application: sync, health, the last operation, what fails
 //	gitops/controller  whether the controller itself works, what it missed, what its return does
+//	gitops/copies      the copies of one ConfigMap, held against Git and how a token is signed
 //	gitops/desired     what Git has, was applied and is live, object by object
 //	gitops/suspended   everything that is suspended, since when and by whom
 //	gitops/trace       from an object up to its application, source, revision and path

@@ -25,6 +25,13 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return controllerProbe{e} },
 		},
 		{
+			Name: "gitops/copies", Class: steps.Probe, Params: copiesParams(), Facts: copiesFacts(),
+			Doc:     "Finds the copies of one ConfigMap in all namespaces and holds two keys of each against Git and against how a token is signed: who wrote them, which application applies each and whether it syncs by itself, and whether the Pods beside it took it before its last write. Of a token the header alone is decoded; the rest of it is kept nowhere.",
+			Touches: []string{"lists ConfigMaps and Pods in all namespaces, and gets the copies", "lists applications of Argo CD", "gets what makes Pods that hold an older copy", "reads Git objects of the clone, of which nothing runs", "renders them in a process of its own, without network and files", "reads the file of the token"},
+			Rights:  copiesRights,
+			Reads:   func(e steps.Env) steps.Prober { return copiesProbe{e} },
+		},
+		{
 			Name: "gitops/desired", Class: steps.Probe, Params: desiredParams(), Facts: desiredFacts(),
 			Doc:     "Holds each object of an application as Git has it, rendered here from a local clone, against what was applied last and what is live, and says which side moved. Where it cannot be rendered here it says so, and takes what its controller applied last. Values of Secrets are tokens.",
 			Touches: []string{"reads Git objects of the clone, of which nothing runs", "renders them in a process of its own, without network and files", "gets the application, its source and each object of it"},

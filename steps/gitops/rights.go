@@ -46,6 +46,17 @@ func suspendedRights(steps.Params) []steps.Right {
 	return slices.Concat([]steps.Right{whichCluster()}, delivered("list"), sources("list"))
 }
 
+func copiesRights(steps.Params) []steps.Right {
+	return slices.Concat([]steps.Right{whichCluster(),
+		{Resource: "configmaps", Verbs: []string{"get", "list"}, Wide: true},
+		{Resource: "pods", Verbs: []string{"list"}, Wide: true},
+		{Group: "apps", Resource: "replicasets", Verbs: []string{"get"}, Wide: true, For: "what runs there"},
+		{Group: "apps", Resource: "deployments", Verbs: []string{"get"}, Wide: true, For: "what runs there"},
+		{Group: "apps", Resource: "statefulsets", Verbs: []string{"get"}, Wide: true, For: "what runs there"},
+		{Group: "apps", Resource: "daemonsets", Verbs: []string{"get"}, Wide: true, For: "what runs there"},
+	}, delivered("list")[:1])
+}
+
 func controllerRights(steps.Params) []steps.Right {
 	home := []steps.Right{
 		{Group: "apps", Resource: "deployments", Verbs: []string{"list"}},

@@ -37,6 +37,7 @@ func syncParams() []steps.Field {
 		steps.Field{Name: "uid", Type: steps.Ident, Required: true, Doc: "UID of the application as it was read"},
 		steps.Field{Name: "revision", Type: steps.Ident, Required: true, Doc: "commit, digest or version to sync to: the whole of it, never a branch"},
 		steps.Field{Name: "prune", Type: steps.Bool, Default: "false", Doc: "whether what is no longer wanted may be deleted"},
+		steps.Field{Name: "unchanged", Type: steps.Bool, Default: "false", Doc: "whether it must change nothing: a sync that proves that Git has what is live"},
 		steps.Field{Name: "clone", Type: steps.Path, Doc: "a local clone of its repository that has the commit: what the sync changes is then rendered, and rehearsed object by object"},
 		steps.Field{Name: "wait", Type: steps.Duration, Default: "10m", Doc: "how long the operation is watched for its end"},
 	)
@@ -139,6 +140,9 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 	if len(differing)+len(pruned) == 0 && app.Commit(a.Applied) == revision {
 		p.Unmet("nothing: it is so already", "%s has no difference to %s.", a, shortRevision(revision))
 	}
+	if p.Params().Bool("unchanged") {
+		mustStay(p, a, revision, append(differing, pruned...), ch)
+	}
 	effect := fmt.Sprintf("apply %s to %s: %d of its %d objects differ, and the live side of each is written over.", shortRevision(revision), a, len(differing), len(a.Resources))
 	if len(back) == 1 {
 		effect += " Now live: " + steps.Clip(back[0].Value, 200) + "."
@@ -155,6 +159,22 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 			"initiatedBy": map[string]any{"username": initiator},
 			"sync":        map[string]any{"revision": revision, "prune": prune, "syncStrategy": map[string]any{"hook": map[string]any{}}},
 		}})
+}
+
+// mustStay: a sync that is a check changes nothing, by the comparison of the controller and by
+// what is rendered here.
+func mustStay(p change.Plan, a app.App, revision string, differing []string, ch changes) {
+	const cure = "stop, and find out which side of it is right, before anything else is synced"
+	switch {
+	case len(differing) > 0:
+		p.Unmet(cure, "This sync is to change nothing, and %d objects of %s differ from %s: %s.", len(differing), a, shortRevision(revision), steps.Clip(listed(differing), 400))
+	case !ch.rendered:
+		p.Unmet("name a clone of its repository that has the commit", "This sync is to change nothing, and what %s has was not rendered here.", shortRevision(revision))
+	case ch.untried > 0:
+		p.Unmet(cure, "This sync is to change nothing, and what it does to %d objects of %s is not known.", ch.untried, a)
+	case ch.fields > 0:
+		p.Unmet(cure, "This sync is to change nothing, and would change %d fields of %s.", ch.fields, a)
+	}
 }
 
 // planReconcile asks Flux to apply what its source holds. It cannot be told to prune or

@@ -50,8 +50,8 @@ func Together(owes []Debt) []Debt {
 	}
 	for i, d := range out {
 		named := items[d]
-		if len(named) == 1 && named[0] == "" {
-			continue
+		if len(named) == 1 && (named[0] == "" || strings.HasPrefix(d.Text, named[0]+" ")) {
+			continue // it names its item, as a gate about that item alone does, whose counterpart pays it
 		}
 		text := strings.Join(named[:min(len(named), mostNamed)], ", ")
 		if more := len(named) - mostNamed; more > 0 {

@@ -30,16 +30,17 @@ func TestOwing(t *testing.T) {
 	}
 }
 
-// TestTogether keeps debts apart that differ, and names no more than can be read.
+// TestTogether keeps debts apart that differ, and names no more than can be read. One that names its
+// item keeps its words: by them the gate about that item pays it.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	var owes []Debt
 	for i := range 12 {
 		owes = append(owes, Debt{Kind: "unfinished", Text: "x", Item: fmt.Sprint(i)})
 	}
-	owes = append(owes, Debt{Kind: "unfinished", Text: "x", Due: time.Hour, Item: "late"}, Debt{Kind: "resume", Text: "y"})
+	owes = append(owes, Debt{Kind: "resume", Text: "cronjob/a is paused", Item: "cronjob/a"}, Debt{Kind: "unfinished", Text: "x", Due: time.Hour, Item: "late"}, Debt{Kind: "resume", Text: "y"})
 	got := Together(owes)
-	if len(got) != 3 || got[0].Text != "x (12 objects: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more)" || got[1].Text != "x (late)" || got[2].Text != "y" {
+	if len(got) != 4 || got[1].Text != "cronjob/a is paused" || got[0].Text != "x (12 objects: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more)" || got[2].Text != "x (late)" || got[3].Text != "y" {
 		t.Errorf("Together() = %+v", got)
 	}
 }

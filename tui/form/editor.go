@@ -80,7 +80,8 @@ func (e *Editor) insert(s string) {
 // Draw shows the part of the line around the cursor in w cells, and the column
 // of the cursor.
 func (e *Editor) Draw(i ink.Ink, w int) (ink.Drawn, int) {
-	before, after := ink.Inline(string(e.runes[:e.at])), ink.Inline(string(e.runes[e.at:]))
+	shown := []rune(ink.Covered(string(e.runes)))
+	before, after := ink.Inline(string(shown[:e.at])), ink.Inline(string(shown[e.at:]))
 	for ink.Cells(ink.Drawn(before)) > w-1 {
 		_, cutTo, _ := strings.Cut(string(before), string([]rune(string(before))[0]))
 		before = ink.Text(cutTo)

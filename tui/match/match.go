@@ -191,7 +191,7 @@ func (s *Screen) drawText(th *ink.Theme, w, h int) []ink.Drawn {
 		lines = lines[over+1:]
 	}
 	for _, l := range lines {
-		out = append(out, bar+th.Plain.On(ink.Clip(ink.Inline(l), w-2)))
+		out = append(out, bar+th.Plain.On(ink.Clip(ink.Inline(ink.Covered(l)), w-2)))
 	}
 	return out
 }
@@ -204,7 +204,7 @@ func (s *Screen) drawHits(p *ink.Page) {
 			lead, pen = th.Pick.On("▸ "), th.Pick
 		}
 		p.Add(lead + pen.On(ink.Shown(h.Runbook)) + "  " + th.Plain.On(ink.Shown(h.Title)))
-		p.Add("    " + th.Muted.On("because of  ") + th.Plain.On(ink.Shown(h.Line)))
+		p.Add("    " + th.Muted.On("because of  ") + th.Plain.On(ink.Shown(ink.Covered(h.Line))))
 	}
 }
 
@@ -223,7 +223,7 @@ func (s *Screen) drawNear(p *ink.Page) {
 			lead, pen = th.Pick.On("▸ "), th.Pick
 		}
 		p.Add(lead + pen.On(ink.Shown(h.Runbook)) + "  " + th.Muted.On(ink.Shown(h.Title)))
-		p.Add("    " + th.Muted.On("because of  ") + th.Muted.On(ink.Shown(h.Line)))
+		p.Add("    " + th.Muted.On("because of  ") + th.Muted.On(ink.Shown(ink.Covered(h.Line))))
 	}
 }
 

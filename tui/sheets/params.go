@@ -67,6 +67,13 @@ func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []f
 	return out
 }
 
+// tokensOut puts its header in the place of each token that was typed: nothing shows the rest.
+func tokensOut(v map[string]string) {
+	for name, text := range v {
+		v[name] = steps.WithoutTokens(text)
+	}
+}
+
 // Asks reports whether a runbook has a parameter to ask for: one that must be given and
 // is not, or one that was found and that no person has seen yet.
 func Asks(fs []steps.Field, found map[string]string, seen bool) bool {
@@ -99,6 +106,7 @@ func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Te
 	}
 	f.AtFirstEmpty()
 	f.Submit = func(v map[string]string) tea.Cmd {
+		tokensOut(v)
 		maps.DeleteFunc(v, func(_, s string) bool { return s == "" }) // absent, so that the default counts
 		return do(v, text.Whole())
 	}
@@ -117,6 +125,7 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 		now[name] = v.Text()
 	}
 	submit := func(v map[string]string) tea.Cmd {
+		tokensOut(v)
 		changed := map[string]string{}
 		for _, p := range fs {
 			if v[p.Name] == "" {

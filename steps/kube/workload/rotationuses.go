@@ -111,3 +111,17 @@ type rotationRun struct {
 	fresh  []rotationSource
 	family workloadFamily
 }
+
+// TookConfigMap is when each container of a Pod started that took one of these keys of a
+// ConfigMap at its start, as a variable or by subPath: it has what was there then. Zero stands
+// for one that has not started. Files of a whole volume are refreshed, and not among them.
+func TookConfigMap(p podstate.Pod, name string, keys ...string) []time.Time {
+	var out []time.Time
+	frozen, _ := rotationUses(p)
+	for _, u := range frozen {
+		if !u.secret && u.name == name && (u.key == "" || slices.Contains(keys, u.key)) {
+			out = append(out, u.started)
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package gitops
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"handrail/steps"
+	"handrail/steps/gitops/app"
+)
+
+// tellApps says how the copies are delivered, and who would write over them.
+func (r *copiesRun) tellApps() {
+	if r.appsOf != "" {
+		names := []string{"apps", "running", "auto_sync", "taken_away", "out_of_reach", "revision", "settled", "since_sync"}
+		for _, side := range liveSides {
+			names = append(names, side+"_app", side+"_app_namespace", side+"_paused")
+		}
+		r.f.Unknown(r.appsOf, names...)
+		return
+	}
+	apps, running, auto, taken, out := map[string]string{}, map[string]string{}, map[string]string{}, []string{}, []string{}
+	seen := map[string]string{} // UID of an application to its first copy
+	for _, c := range r.copies {
+		switch {
+		case c.appless != "":
+			out = append(out, c.String()+": "+c.appless)
+		case seen[c.app.UID] != "":
+			out = append(out, fmt.Sprintf("%s: %s applies %s as well, so that one sync is the sync of both", c, c.app, seen[c.app.UID]))
+		case c.side == "":
+			out = append(out, c.String()+": it is beyond the three that are gone through in turn")
+		}
+		if c.app == nil {
+			apps[c.String()] = "none"
+			continue
+		}
+		a := *c.app
+		seen[a.UID] = cmp.Or(seen[a.UID], c.String())
+		apps[c.String()] = a.String()
+		auto[a.String()] = autoOf(a)
+		if a.AutoSync && a.Suspension == nil {
+			running[pathOf(a)] = a.UID
+		}
+		if since := byItself(a); !a.AutoSync && a.Suspension == nil && !since.IsZero() && !slices.Contains(taken, a.String()) {
+			taken = append(taken, a.String())
+		}
+		if c.side != "" {
+			r.f.Set(c.side+"_app", steps.StringOf(a.Name))
+			r.f.Set(c.side+"_app_namespace", steps.StringOf(a.Namespace))
+			r.f.Set(c.side+"_paused", steps.BoolOf(a.Suspension != nil))
+		}
+	}
+	if len(r.copies) > 0 && r.at(sideIssuer) == nil {
+		out = append(out, fmt.Sprintf("namespace %s, which issues the tokens, has no copy", r.in.Text("issuer")))
+	}
+	r.f.Set("apps", steps.TableOf(apps))
+	r.f.Set("running", steps.TableOf(running))
+	r.f.Set("auto_sync", steps.TableOf(auto))
+	r.f.Set("taken_away", steps.StringsOf(taken))
+	r.f.Set("out_of_reach", steps.StringsOf(out))
+	r.tellSynced()
+}
+
+// autoOf says whether an application syncs by itself.
+func autoOf(a app.App) string {
+	switch s := a.Suspension; {
+	case s != nil:
+		return "off (" + s.How + "), " + sinceWhen(s)
+	case a.AutoSync:
+		return "on"
+	}
+	if at := byItself(a); !at.IsZero() {
+		return "off: taken away after " + at.UTC().Format(time.RFC3339) + ", when it last synced by itself"
+	}
+	return "off: none is set up, and none is known to have been"
+}
+
+// byItself is when Argo CD last synced an application without a person, as far as it says.
+func byItself(a app.App) (at time.Time) {
+	for _, d := range a.History {
+		if d.Auto && d.At.After(at) {
+			at = d.At
+		}
+	}
+	if op := a.Operation; op.Auto && op.Began.After(at) {
+		at = op.Began
+	}
+	return at
+}
+
+// tellSynced says whether the applications stand at one commit.
+func (r *copiesRun) tellSynced() {
+	commits, settled, ran := map[string]bool{}, true, true
+	var ended time.Time
+	for _, c := range r.copies {
+		if c.app == nil {
+			continue
+		}
+		a := *c.app
+		commit := app.Commit(a.Tried)
+		commits[commit] = true
+		settled = settled && a.Sync == app.Synced && a.Health == app.Healthy && commit != "" && app.Commit(a.Applied) == commit && a.Operation.Phase == app.Succeeded
+		ran = ran && !a.Operation.Ended.IsZero()
+		if a.Operation.Ended.After(ended) {
+			ended = a.Operation.Ended
+		}
+	}
+	switch {
+	case len(commits) == 0:
+		r.f.Unknown("no application applies a copy", "revision", "settled", "since_sync")
+		return
+	case len(commits) > 1:
+		r.f.Unknown("the applications compare with different commits: refresh them", "revision")
+		settled = false
+	default:
+		for commit := range commits {
+			r.f.Set("revision", steps.IdentOf(commit))
+		}
+	}
+	r.f.Set("settled", steps.BoolOf(settled))
+	now, clockless := r.now()
+	switch {
+	case !ran:
+		r.f.Unknown("an application has no operation that ended", "since_sync")
+	case clockless != "":
+		r.f.Unknown(clockless, "since_sync")
+	default:
+		r.f.Set("since_sync", steps.DurationOf(max(0, now.Sub(ended))))
+	}
+}

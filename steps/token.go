@@ -1,0 +1,111 @@
+package steps
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// TokenHeader is what the header of a JSON Web Token says of how it is signed (RFC 7515,
+// section 4.1). It is no secret; the rest of the token is.
+type TokenHeader struct {
+	Alg string
+	Kid string // "" where the header names no key
+}
+
+// String are the words that stand for a token wherever one is given. [ParseTokenHeader] reads
+// them too.
+func (h TokenHeader) String() string {
+	if h.Kid == "" {
+		return "alg=" + h.Alg
+	}
+	return "alg=" + h.Alg + " kid=" + h.Kid
+}
+
+// TokenWords is the grammar of those words.
+const TokenWords = `alg=[A-Za-z0-9-]{1,32}( kid=[A-Za-z0-9._:/+=@~-]{1,200})?`
+
+var (
+	// tokenForm is a token as it stands in a text: a header of JSON, a payload, mostly a signature.
+	tokenForm   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*`)
+	tokenWords  = regexp.MustCompile(`^` + TokenWords + `$`)
+	tokenHeader = regexp.MustCompile(`^eyJ[A-Za-z0-9_-]+$`)
+)
+
+// errNoToken says that a text holds no token.
+var errNoToken = errors.New("it holds no JSON Web Token: three parts with dots between them, the first of which begins with eyJ")
+
+// ParseTokenHeader finds the one token of a text and decodes its header, nothing else of it.
+// tell is given the token and each part of it behind the header, to keep them from the disk and
+// the screen; it may be nil. The text may also be the header alone, or its words.
+func ParseTokenHeader(text string, tell func(secret string)) (TokenHeader, error) {
+	text = strings.TrimSpace(text)
+	if isWords(text) {
+		alg, kid, _ := strings.Cut(text, " ")
+		return TokenHeader{Alg: strings.TrimPrefix(alg, "alg="), Kid: strings.TrimPrefix(kid, "kid=")}, nil
+	}
+	found := tokenForm.FindAllString(text, -1)
+	for _, token := range found {
+		_, rest, _ := strings.Cut(token, ".")
+		for _, secret := range append(strings.Split(rest, "."), rest, token) {
+			if tell != nil && len(secret) >= 8 {
+				tell(secret)
+			}
+		}
+	}
+	switch {
+	case len(found) > 1:
+		return TokenHeader{}, fmt.Errorf("it holds %d tokens: leave the one that was issued now", len(found))
+	case len(found) == 1:
+		head, _, _ := strings.Cut(found[0], ".")
+		return decodeHeader(head)
+	case tokenHeader.MatchString(text):
+		return decodeHeader(text)
+	}
+	return TokenHeader{}, errNoToken
+}
+
+// isWords reports whether a text is the words of a header. A key that looks like a token is none.
+func isWords(text string) bool { return tokenWords.MatchString(text) && !tokenForm.MatchString(text) }
+
+// decodeHeader reads a header. An error of it holds nothing of the text.
+func decodeHeader(part string) (TokenHeader, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(part)
+	if err != nil {
+		return TokenHeader{}, errors.New("the header of the token is not base64url")
+	}
+	var in struct {
+		Alg *string `json:"alg"`
+		Kid *string `json:"kid"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil || in.Alg == nil {
+		return TokenHeader{}, errors.New("the header of the token names no algorithm")
+	}
+	h := TokenHeader{Alg: *in.Alg}
+	if in.Kid != nil {
+		h.Kid = *in.Kid
+	}
+	if !isWords(h.String()) {
+		return TokenHeader{}, errors.New("the header of the token has an algorithm or a key of a form that is not known")
+	}
+	return h, nil
+}
+
+// WithoutTokens puts the words of its header in the place of each token in a text, so that what a
+// person pastes holds none. What has no header that can be read is taken out.
+func WithoutTokens(text string) string {
+	if !strings.Contains(text, "eyJ") {
+		return text
+	}
+	return tokenForm.ReplaceAllStringFunc(text, func(token string) string {
+		head, _, _ := strings.Cut(token, ".")
+		h, err := decodeHeader(head)
+		if err != nil {
+			return "(a token)"
+		}
+		return h.String()
+	})
+}
