@@ -11,6 +11,7 @@ import (
 	"handrail/drills"
 	"handrail/runbooks"
 	"handrail/steps/catalog"
+	"handrail/triage"
 )
 
 // TestDocumentsNameRealTests: a table of what holds a promise is worth as much as its tests.
@@ -67,9 +68,13 @@ func TestCoverageNamesRealSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string][]string{} // of steps and parameters, by runbook
+	walks := map[string][]string{} // those that a drill can go through
 	for _, rb := range library {
 		for _, s := range rb.Steps {
 			names[rb.ID] = append(names[rb.ID], s.ID)
+			if s.Kind != triage.NoteStep {
+				walks[rb.ID] = append(walks[rb.ID], s.ID)
+			}
 		}
 		for _, p := range rb.Params {
 			names[rb.ID] = append(names[rb.ID], p.Name)
@@ -80,7 +85,21 @@ func TestCoverageNamesRealSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	scenes := []string{}
+	seen := map[string]string{} // what the drills of a runbook go through, and what they answer
 	for _, r := range rows {
+		files, err := filepath.Glob("../drills/library/" + r.ID + ".*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, ".path") || strings.HasSuffix(f, ".answers.yaml") {
+				text, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen[r.Runbook] += "\n" + string(text)
+			}
+		}
 		scenes = append(scenes, r.ID)
 		for _, v := range r.Variants {
 			scenes = append(scenes, v, r.ID+" ("+v+")")
@@ -90,6 +109,8 @@ func TestCoverageNamesRealSteps(t *testing.T) {
 	scene := regexp.MustCompile("`([a-z][a-z0-9-]*(?: \\([a-z-]+\\))?)`")
 	aside := regexp.MustCompile(`\([^)]*\)`)
 	quoted := regexp.MustCompile(`"([^"]+)"`)
+	witness := regexp.MustCompile("drill|variant|case|trial|runbook test|`Test|refused in")
+	others := regexp.MustCompile("variant|case|trial|runbook test|`Test|refused")
 	heading := regexp.MustCompile("^## (?:.*\\(`)?([a-z-]+)(?:`\\))?$")
 	served := map[string]bool{}
 	for file, text := range documents(t) {
@@ -120,13 +141,19 @@ func TestCoverageNamesRealSteps(t *testing.T) {
 			if first, _, _ := strings.Cut(strings.TrimSpace(cells[1]), " "); names[first] != nil {
 				book = first
 			}
+			walked := cells[2]
+			if !witness.MatchString(walked) {
+				t.Errorf("%s: nothing walks it: %s", file, line)
+			}
+			alone := strings.Contains(walked, "drill") && !others.MatchString(walked)
 			for _, m := range step.FindAllStringSubmatch(aside.ReplaceAllString(cells[1], ""), -1) {
 				served[book] = true
 				if !slices.Contains(names[book], m[1]) {
 					t.Errorf("%s: %q has no step %s: %s", file, book, m[1], line)
+				} else if alone && slices.Contains(walks[book], m[1]) && !regexp.MustCompile(`(?m)^(\w+| ) `+m[1]+`\b`).MatchString(seen[book]) {
+					t.Errorf("%s: no drill of %s comes to %s: %s", file, book, m[1], line)
 				}
 			}
-			walked := cells[2]
 			if _, after, ok := strings.Cut(walked, "drill"); ok {
 				for _, m := range scene.FindAllStringSubmatch(after, -1) {
 					if names[m[1]] == nil && !slices.Contains(scenes, m[1]) {

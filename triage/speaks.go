@@ -65,20 +65,36 @@ func findingLaws(s *State, gate string) []Refusal {
 
 // found is what a step stands with after an attempt: what the attempt found, and
 // what an earlier one found against a gate, or that wants an answer, and this one could
-// not tell.
+// not tell. A rule that could not be told when that was found keeps nothing: it was as
+// blind then.
 func found(old []Finding, b ProbeEnd) []Finding {
-	out := slices.Clip(b.Findings)
+	out := blinded(b.Findings)
 	for _, was := range old {
 		if len(was.Against) == 0 && !was.Tells() || was.Unsure {
 			continue
 		}
 		again := slices.ContainsFunc(b.Findings, func(f Finding) bool { return f.Say == was.Say && !f.Unsure })
 		unsure := slices.ContainsFunc(b.Findings, func(f Finding) bool {
-			return f.Unsure && (meet(f.Against, was.Against) || was.Rule > 0 && f.Rule == was.Rule)
+			return f.Unsure && (was.Rule > 0 && f.Rule == was.Rule || meet(f.Against, was.Against) && !slices.Contains(was.Blind, f.Rule))
 		})
 		if !again && (b.Outcome != "ok" || unsure) {
 			out = append(out, was)
 		}
+	}
+	return out
+}
+
+// blinded are the findings of one attempt, each with the rules that it could not tell.
+func blinded(list []Finding) []Finding {
+	var blind []int
+	for _, f := range list {
+		if f.Unsure && f.Rule > 0 {
+			blind = append(blind, f.Rule)
+		}
+	}
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Blind = blind
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package triage
 import (
 	"strings"
 	"testing"
+
+	"handrail/triage/record"
 )
 
 // speaks is a read of the lock that found something against gates.
@@ -109,6 +111,35 @@ func TestFindingIsReadAway(t *testing.T) {
 }
 
 func with(b ProbeEnd, n int) ProbeEnd { b.N = n; return b }
+
+// TestBlindRuleKeepsNothing: a rule that no reading can tell does not keep what another one found, and what
+// could be told then and cannot now does.
+func TestBlindRuleKeepsNothing(t *testing.T) {
+	t.Parallel()
+	empty := Finding{Level: record.Critical, Say: "it is empty", Against: []string{fix}, Rule: 1}
+	byKind := Finding{Level: record.Critical, Say: "a plugin is left", Against: []string{fix}, Rule: record.ByKind}
+	unsure := func(rule int) Finding {
+		return Finding{Level: record.Warning, Say: "cannot tell " + strings.Repeat("x", rule), Against: []string{fix}, Unsure: true, Rule: rule}
+	}
+	ends := func(n int, list ...Finding) ProbeEnd { b := read(lock, n, "ok", "true"); b.Findings = list; return b }
+	failed := read(lock, 3, "failed", "true")
+	for name, tc := range map[string]struct {
+		told []Body
+		open bool
+	}{
+		"as blind as before":            {[]Body{another(3), ends(3, unsure(2))}, true},
+		"its own rule":                  {[]Body{another(3), ends(3, unsure(1), unsure(2))}, false},
+		"another rule, told before":     {[]Body{another(3), ends(3, unsure(2), unsure(3))}, false},
+		"failed, then as blind":         {[]Body{another(3), failed, another(4), ends(4, unsure(2))}, true},
+		"told before, and twice unsure": {[]Body{another(3), ends(3, unsure(2), unsure(3)), another(4), ends(4, unsure(3))}, false},
+		"then told":                     {[]Body{another(3), ends(3, unsure(3)), another(4), ends(4, unsure(2))}, true},
+	} {
+		s := tell(t, tell(t, State{}, append(ready(), another(2), ends(2, empty, byKind, unsure(2)))...), tc.told...)
+		if got := len(findingLaws(&s, fix)) == 0; got != tc.open {
+			t.Errorf("%s: open %v, want %v: %+v", name, got, tc.open, findingLaws(&s, fix))
+		}
+	}
+}
 
 // TestFindingIsOverruled: by a person, by name, with a reason, for the very text,
 // and for as long as it stands.

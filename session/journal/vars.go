@@ -40,7 +40,11 @@ func Vars(st triage.State, runbook string, now time.Time, fresh bool) runbooks.V
 			v.Stale[id] = again
 		} else if age := now.Sub(read); !read.IsZero() && age > limit(step) {
 			v.Old[id] = true
-			v.Stale[id] = fmt.Sprintf("read %s ago, more than %s; press r to read it again", age.Round(time.Second), limit(step))
+			said, again := "read", "press r to read it again"
+			if step.Kind == triage.AskStep {
+				said, again = "answered", "answer it again"
+			}
+			v.Stale[id] = fmt.Sprintf("%s %s ago, more than %s; %s", said, age.Round(time.Second), limit(step), again)
 		}
 	}
 	return v

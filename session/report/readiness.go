@@ -13,6 +13,7 @@ import (
 type Review struct {
 	Items      []ReviewItem      `json:"items"`
 	Components []ReviewComponent `json:"components"`
+	Where      visible.Text      `json:"where,omitempty"` // what it is about, in one line
 	Since      visible.Text      `json:"since,omitempty"` // the bundle of the review before this one
 	Changed    []ReviewChange    `json:"changed"`         // what changed since
 	Yes        int               `json:"yes"`
@@ -61,9 +62,10 @@ type ReviewPart struct {
 
 // ReviewChange is a question whose answer is another one now.
 type ReviewChange struct {
-	ID  visible.Text `json:"id"`
-	Was visible.Text `json:"was"`
-	Is  visible.Text `json:"is"`
+	ID       visible.Text `json:"id"`
+	Question visible.Text `json:"question"`
+	Was      visible.Text `json:"was"`
+	Is       visible.Text `json:"is"`
 }
 
 // review is nil for an incident.
@@ -77,7 +79,7 @@ func (b *builder) review() {
 			params[name] = v.Text()
 		}
 	}
-	r := &Review{Items: []ReviewItem{}, Components: []ReviewComponent{}, Changed: []ReviewChange{}, Since: line(params["last"])}
+	r := &Review{Where: line(b.d.Place.words()), Items: []ReviewItem{}, Components: []ReviewComponent{}, Changed: []ReviewChange{}, Since: line(params["last"])}
 	models := map[string]*ReviewItem{}
 	for _, s := range b.st.Steps {
 		if s.Kind != triage.AskStep || s.Retired {
@@ -96,7 +98,7 @@ func (b *builder) review() {
 			}
 		}
 		if it.Last != "" && value != "" && it.Last != it.Value {
-			r.Changed = append(r.Changed, ReviewChange{ID: it.ID, Was: it.Last, Is: it.Value})
+			r.Changed = append(r.Changed, ReviewChange{ID: it.ID, Question: it.Question, Was: it.Last, Is: it.Value})
 		}
 		if strings.HasPrefix(id, triage.ModelPrefix) {
 			it.Number = 0
@@ -221,7 +223,7 @@ func reviewPage(d Document) []Block {
 		p.text("Nothing changed since %s.", r.Since)
 	}
 	for _, c := range r.Changed {
-		p.add(ItemBlock, spans("%s: was %s, is %s", c.ID, c.Was, c.Is)...)
+		p.add(ItemBlock, spans("%s Was %s, is %s.", c.Question, c.Was, c.Is)...)
 	}
 	p.section("Follow-ups")
 	for _, f := range d.FollowUps {

@@ -67,6 +67,10 @@ type Finding struct {
 	// At is when it no longer holds, by the age of what was read alone; zero where
 	// time does not end it. Then it takes a new reading.
 	At time.Time `json:"at,omitzero"`
+
+	// Blind are the rules that could not be told in the reading that found it. That they still
+	// cannot be told says nothing of it. The fold of a journal fills it in.
+	Blind []int `json:"-"`
 }
 
 // Tells reports whether a finding is critical and shuts no gate: it wants an answer before

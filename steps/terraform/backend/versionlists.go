@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -201,12 +202,25 @@ func (a *azureStore) Versions(ctx context.Context, limit int) (VersionList, erro
 			out.List = append(out.List, a.version(b))
 		}
 	}
+	out.List = afterFirstLock(out.List)
 	out.Kept = len(out.List) > 1
 	if !out.Kept {
 		out.Why = "the storage account keeps no versions of this blob, and the backend made no snapshot (snapshot = true)"
 	}
 	out.cut(limit)
 	return out, nil
+}
+
+// afterFirstLock leaves out what is no write of a state: the lock of a first run makes the blob, and it
+// is empty until that run saves. One that is empty after a write is torn, and stays.
+func afterFirstLock(list []Version) []Version {
+	var first time.Time
+	for _, v := range list {
+		if v.Size > 0 && (first.IsZero() || v.Written.Before(first)) {
+			first = v.Written
+		}
+	}
+	return slices.DeleteFunc(list, func(v Version) bool { return v.Size == 0 && v.Written.Before(first) })
 }
 
 func (a *azureStore) version(b *container.BlobItem) Version {
