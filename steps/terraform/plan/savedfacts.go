@@ -28,7 +28,7 @@ func (m *planRun) read(ctx context.Context, clean bool) error {
 	}
 	// The findings are those of any plan; of the facts it has its own.
 	risk := steps.NewFacts(riskFacts())
-	if err := readPlan(shown.Stdout, m.refresh, risk, &m.obs, m.out); err != nil {
+	if err := readPlan(shown.Stdout, look{drift: m.refresh}, risk, &m.obs, m.out); err != nil {
 		return err
 	}
 	f, sum, saved, err := OpenSaved(ctx, m.file)
