@@ -96,6 +96,7 @@ func newPermitWorld(t *testing.T) *permitWorld {
 			"uri_field": "data.a", "topology": "target", "topology_field": "data.a", "job_name": "migrate"}}},
 		{runbook: "secret-sync", worlds: []map[string]string{{"object": "absent", "namespace": ns.Name, "name": "web"}}},
 		{runbook: "creates-that-exist", worlds: []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
+		{runbook: "flag-drift", worlds: []map[string]string{{"address": "kubernetes_config_map.target", "flag": "a", "namespace": ns.Name, "name": "target"}}},
 		{runbook: "state-collision", worlds: []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
 	}
 	return w

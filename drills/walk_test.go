@@ -58,6 +58,8 @@ var walks = map[string]struct {
 	"false-positive":               {acts: 1, writes: 1, asked: 4},
 	"false-positive (delete-it)":   {acts: 1, writes: 1, says: []string{"stops a whole policy", "was not tried"}},
 	"false-positive (no-word)":     {says: []string{"has not agreed"}},
+	"flag-drift":                   {acts: 1, writes: -1},
+	"flag-drift (undecided)":       {acts: 1, says: []string{"It is not decided which value is meant"}},
 	"killed-runner":                {acts: 1, writes: -1},
 	"killed-upgrade":               {acts: 1, writes: 1, asked: 2},
 	"killed-upgrade (hook-alive)":  {says: []string{"A hook still runs", "checkout-migrate"}},

@@ -374,7 +374,7 @@ func (h *hand) begin(t *testing.T) {
 }
 
 // inPaste are the parameters that a pasted error gives: itself as the log, and what it names.
-var inPaste = []string{"log", "kind", "name", "namespace", "resource"}
+var inPaste = []string{"log", "kind", "name", "namespace", "resource", "address", "flag"}
 
 // strokes counts the keys and screens of a case from the pasted error to its first armed gate.
 func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Case) *hand {

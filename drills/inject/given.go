@@ -94,6 +94,9 @@ func (in Steps) Given() []string {
 	if in.has("git.publish") {
 		names = append(names, "clones")
 	}
+	if in.has("kube.replica") {
+		names = append(names, "replica", "etcd")
+	}
 	return append(names, in.places()...)
 }
 
@@ -118,6 +121,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("git.publish") {
 		out["clones"] = steps.PathOf(st.GitDir())
+	}
+	if in.has("kube.replica") {
+		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))
 	}
 	for _, name := range in.places() {
 		out[name] = steps.PathOf(placed(st, name))

@@ -76,6 +76,7 @@ func verbs() map[string]verb {
 		"helm.upgrade":    {doc: "runs a real helm that installs or upgrades a release, and kills it where the drill says so", read: as[upgrade]},
 		"kube.ready":      {doc: "lets a Deployment have one Pod that is ready", read: as[ready]},
 		"kube.recreate":   {doc: "deletes one object and creates it again as the file has it, under a new UID", read: as[recreate]},
+		"kube.replica":    {doc: "starts a second etcd and API server on loopback from a snapshot of the lab's, gives the operator a context that leads there, and saves the metrics of the lab's etcd", read: as[replica]},
 		"kube.signals":    {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: as[gateSignals]},
 		"module.edit":     {doc: "changes the configuration of the module", module: true, apart: true, read: as[edit]},
 		"module.paste":    {doc: "pastes into the module what a step of the incident gives", module: true, apart: true, read: as[paste]},

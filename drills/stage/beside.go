@@ -16,6 +16,19 @@ import (
 // beside starts what keeps the state, a role of this binary, in a session of its own, and returns when it is
 // ready: fs.ErrNotExist says not yet.
 func (st *Stage) beside(ctx context.Context, name string, args, environ []string, ready func() error) error {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Args[0] = "handrail"
+	cmd.Dir, cmd.Env = st.Home, environ
+	return st.run(ctx, name, cmd, true, ready)
+}
+
+// Bring starts a server of the drill in a session of its own, and returns when it is ready, as [Stage.beside] does.
+func (st *Stage) Bring(ctx context.Context, name string, cmd *exec.Cmd, ready func() error) error {
+	return st.run(ctx, name, cmd, false, ready)
+}
+
+// run starts a command, whose context must be none: it goes on when the drill has started.
+func (st *Stage) run(ctx context.Context, name string, cmd *exec.Cmd, keeper bool, ready func() error) error {
 	if StartMark(os.Getpid()) == "" {
 		return errors.New("a drill starts and ends processes, which needs Linux or macOS; on Windows use WSL")
 	}
@@ -24,17 +37,17 @@ func (st *Stage) beside(ctx context.Context, name string, args, environ []string
 		return err
 	}
 	defer func() { _ = out.Close() }() // the program has it
-	// Not bound to ctx: it goes on when the drill has started.
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Args[0] = "handrail"
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = st.Home, append(environ, Marker+st.Rec.Nonce), out, out
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(cmd.Env, Marker+st.Rec.Nonce), out, out
 	Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the %s of the drill: %w", name, err)
 	}
 	// Before the others: the newest process of a drill is its apply.
-	st.Rec.Keeper = &Process{PID: cmd.Process.Pid, Start: StartMark(cmd.Process.Pid)}
-	st.Rec.Processes = slices.Insert(st.Rec.Processes, 0, *st.Rec.Keeper)
+	p := Process{PID: cmd.Process.Pid, Start: StartMark(cmd.Process.Pid)}
+	if keeper {
+		st.Rec.Keeper = &p
+	}
+	st.Rec.Processes = slices.Insert(st.Rec.Processes, 0, p)
 	ended := make(chan error, 1)
 	go func() {
 		defer fault.To(func(err error) { ended <- err })

@@ -8,6 +8,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/compare"
+	"handrail/steps/endpoint"
 	"handrail/steps/gitops"
 	"handrail/steps/kube"
 	"handrail/steps/own"
@@ -30,6 +31,7 @@ func New() *Catalog {
 		compare.Kinds(),
 		rabbitmq.Kinds(),
 		own.Kinds(),
+		endpoint.Kinds(),
 		gitops.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })

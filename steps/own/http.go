@@ -2,16 +2,10 @@ package own
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,8 +18,6 @@ import (
 
 const (
 	mostAsked    = 50 * time.Second // a probe has a minute
-	mostHops     = 3
-	mostHeaders  = 64 << 10
 	headerForm   = `[A-Za-z][A-Za-z0-9-]*: ([A-Za-z]+ )?\$[A-Za-z_][A-Za-z0-9_]*`
 	notOurHeader = "host connection content-length transfer-encoding te trailer upgrade expect proxy-authorization x-http-method x-http-method-override x-method-override user-agent accept-encoding"
 )
@@ -42,7 +34,7 @@ func (p httpProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err := trusted(p.env); err != nil {
 		return steps.Observation{}, err
 	}
-	u, err := addressOf(in.Text("url"))
+	u, err := transport.AskAddress(in.Text("url"))
 	if err != nil {
 		return steps.Observation{}, err
 	}
@@ -61,9 +53,9 @@ func (p httpProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	raw, status, err := p.get(req, u)
+	raw, status, err := transport.Ask(p.env, req, p.roots, mostRead)
 	if err != nil {
-		return steps.Observation{}, fmt.Errorf("asking %s: %w", u.Host, withoutAddress(err))
+		return steps.Observation{}, fmt.Errorf("asking %s: %w", u.Host, err)
 	}
 	kept, gaps := keep(out, "body", raw)
 	if !slices.Contains(statusesOf(in), status) {
@@ -80,45 +72,6 @@ func (p httpProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	obs.Facts = f.Rest("it was not declared")
 	obs.Summary = fmt.Sprintf("%s answered %d%s", u.Host, status, told(p.outs, obs.Facts))
 	return obs, nil
-}
-
-// withoutAddress is what went wrong without the address, which may hold what it should not.
-func withoutAddress(err error) error {
-	if of := (*url.Error)(nil); errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}
-
-// addressOf reads an address that may be asked.
-func addressOf(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return nil, errors.New("the address cannot be read: write it as https://host/path")
-	case u.User != nil:
-		return nil, errors.New("the address has credentials in it: name a variable in headers")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Opaque != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%q is not https://host/path", steps.Clip(text, 200))
-	case u.Scheme == "http" && !ownMachine(u.Hostname()):
-		return nil, fmt.Errorf("%s is asked over https alone: http is for this machine itself", u.Host)
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return nil, errors.New("the address has a blank or a control character in it")
-	case u.Path != "" && path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") && u.Path != "/":
-		return nil, fmt.Errorf("the path %q has an empty or a dot segment", u.Path)
-	}
-	if err := transport.RefuseMetadata(u.Hostname()); err != nil {
-		return nil, err
-	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u, nil
-}
-
-func ownMachine(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
 }
 
 // headers sets the headers that the step names, and returns them as a person types them.
@@ -156,67 +109,6 @@ func statusesOf(in steps.Params) []int {
 	return out
 }
 
-// get sends the request through the transport of reads, which lets it go to one server.
-func (p httpProbe) get(req *http.Request, u *url.URL) ([]byte, int, error) {
-	route, dial := transport.OffMetadataRoute(transport.ProxyOf(p.env))
-	if u.Scheme == "http" {
-		route, dial = nil, dialOwnMachine
-	}
-	next := &http.Transport{
-		Proxy: route, DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: p.roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: mostAsked, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: mostHeaders, DisableKeepAlives: true,
-	}
-	defer next.CloseIdleConnections()
-	client := http.Client{
-		Transport: transport.Fetch(next, u.Scheme+"://"+u.Host),
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > mostHops {
-				return fmt.Errorf("it was redirected more than %d times", mostHops)
-			}
-			_, err := addressOf(r.URL.String())
-			return err
-		},
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostRead+1))
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case len(raw) > mostRead:
-		return nil, 0, fmt.Errorf("the answer has more than the %d MiB that are read", mostRead>>20)
-	}
-	return raw, resp.StatusCode, nil
-}
-
-// dialOwnMachine reaches this machine alone, whatever a name leads to.
-func dialOwnMachine(ctx context.Context, network, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	var last error
-	for _, at := range []string{host, "127.0.0.1", "::1"} {
-		if a, err := netip.ParseAddr(at); err != nil || !a.Unmap().IsLoopback() {
-			continue
-		}
-		conn, err := (&net.Dialer{Timeout: mostAsked}).DialContext(ctx, network, net.JoinHostPort(at, port))
-		if err == nil {
-			return conn, nil
-		}
-		if last = err; at == host {
-			break
-		}
-	}
-	if last == nil {
-		last = fmt.Errorf("%s is not this machine", host)
-	}
-	return nil, last
-}
-
 // fixedServer is what of an address the runbook itself must write.
 var fixedServer = regexp.MustCompile(`^https?://[^/?#@\s]+(?:/|$)`)
 
@@ -230,10 +122,10 @@ func vetURL(w []steps.Written) error {
 			return errors.New("which server is asked is the runbook's to say: write the address up to the first slash of its path as it is, as in https://status.example.com/v1/${params.service}")
 		}
 		head, _, _ := strings.Cut(w[0].Head, "?")
-		_, err := addressOf(strings.TrimSuffix(head, "/"))
+		_, err := transport.AskAddress(strings.TrimSuffix(head, "/"))
 		return err
 	}
-	_, err := addressOf(w[0].Text)
+	_, err := transport.AskAddress(w[0].Text)
 	return err
 }
 

@@ -6,16 +6,15 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"handrail/steps"
 	"handrail/steps/stepstest"
+	"handrail/steps/transport"
 )
 
 func status(w http.ResponseWriter, r *http.Request) {
@@ -165,7 +164,7 @@ func TestAddresses(t *testing.T) {
 		"https://status.example.com/\u007f":           "cannot be read",
 		"https://status.example.com:443@evil.com/%zz": "cannot be read",
 	} {
-		if _, err := addressOf(address); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := transport.AskAddress(address); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}
@@ -178,26 +177,5 @@ func TestAddresses(t *testing.T) {
 		if err := vetURL([]steps.Written{{Text: text, Head: head}}); (err == nil) != want {
 			t.Errorf("%s: %v", text, err)
 		}
-	}
-}
-
-// TestHTTPStaysOnThisMachine: whatever a name leads to, http reaches this machine.
-func TestHTTPStaysOnThisMachine(t *testing.T) {
-	t.Parallel()
-	srv := httptest.NewServer(http.HandlerFunc(status))
-	t.Cleanup(srv.Close)
-	_, port, err := net.SplitHostPort(srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, host := range []string{"localhost", "127.0.0.1", "192.0.2.1"} {
-		conn, err := dialOwnMachine(t.Context(), "tcp", net.JoinHostPort(host, port))
-		if err != nil {
-			t.Fatalf("%s: %v", host, err)
-		}
-		if at, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
-			t.Errorf("%s led to %s, %v", host, conn.RemoteAddr(), err)
-		}
-		_ = conn.Close()
 	}
 }

@@ -12,6 +12,17 @@ import (
 func forensicKinds(dir, workspace steps.Field) []steps.Kind {
 	return []steps.Kind{
 		{
+			Name:  "terraform/recorded",
+			Doc:   "Reads what the state records of one object of a cluster: which object, which write of it, and of a ConfigMap its texts.",
+			Class: steps.Probe,
+			Params: []steps.Field{dir, workspace,
+				{Name: "address", Type: steps.String, Required: true, Doc: "address of the resource instance, as the state names it"},
+			},
+			Facts:   state.RecordedFacts(),
+			Touches: []string{"reads the backend settings in .terraform", "reads the state file, or gets the Secret, or reads the state from the server of the backend"},
+			Reads:   func(e steps.Env) steps.Prober { return state.RecordedProbe{Env: e} },
+		},
+		{
 			Name:  "terraform/state-diff",
 			Doc:   "Compares a copy of a state, or a version in the backend, with another copy, or with the present state: what is missing, added, changed or moved, and whether two writers raced.",
 			Class: steps.Probe,

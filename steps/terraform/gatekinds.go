@@ -142,6 +142,7 @@ func savedPlanKind(dir, workspace steps.Field) steps.Kind {
 			{Name: "values_of", Type: steps.Path, Doc: "a saved plan: this one is made with the variable values, targets and replacements fixed in it, whatever files and environment say now"},
 			{Name: "replaces", Type: steps.Bool, Default: "true", Doc: "false takes over no replacements: a plan made after the act shows what is left, and they are not made twice"},
 			{Name: "var_file", Type: steps.Path, Doc: "a file of variable values that are meant to change; they win"},
+			{Name: "config_map", Type: steps.String, Doc: "address of a ConfigMap whose entries are told, as found and as wanted"},
 		},
 		Facts:   plan.SavedFacts(),
 		Touches: []string{"runs tofu plan -lock=false", "starts the providers, which read what they manage", "writes the plan into handrail's own directory"},

@@ -117,6 +117,7 @@ func Kinds(live ...state.Live) []steps.Kind {
 				{Name: "refresh", Type: steps.Bool, Default: "true", Doc: "false plans by the record alone: no object is read again, so it says what is to be done if the record is right, and nothing of drift"},
 				{Name: "accepted", Type: steps.Path, Doc: "differences that people accepted in writing, an address on each line and behind it the attributes as the fact updates names them"},
 				{Name: "file", Type: steps.Path, Doc: "a saved plan to open with its values, instead of making one"},
+				{Name: "config_map", Type: steps.String, Doc: "address of a ConfigMap whose entries are told, as found and as wanted; the values of anything else stay in the plan"},
 			},
 			Facts:   plan.Facts(),
 			Touches: []string{"runs tofu providers schema, tofu plan -lock=false and tofu show, with their providers", "reads lock and state before and after"},

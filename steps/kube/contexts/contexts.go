@@ -29,7 +29,7 @@ func Kind() steps.Kind {
 		Params: []steps.Field{
 			{Name: "names", Type: steps.Strings, Required: true, Doc: "contexts of your kubeconfig to lay beside the incident's own, 32 at most; empty names are passed by"},
 		},
-		Doc:     "Says which cluster each of several contexts leads to, and which of them are two names of one cluster: by the UID of its namespace kube-system, never by address or name.",
+		Doc:     "Says which cluster each of several contexts leads to, and which of them are two names of one cluster: by the UID of its namespace kube-system, never by address or name. A copy that was restored from a snapshot has the UID of its cluster, so that same is not yet one store.",
 		Touches: []string{"gets the namespace kube-system of each cluster"},
 		Reads:   func(e steps.Env) steps.Prober { return probe{e} },
 	}
@@ -119,6 +119,17 @@ func (b *entry) look(ctx context.Context, env steps.Env, out steps.Sink) {
 	b.UID, b.Unread = cluster.ClusterUID(raw)
 }
 
+// alike says what one UID behind several names proves: a copy that was restored from a snapshot has the UID of its cluster,
+// and a history of its own.
+func alike(names []string, server map[string]string) string {
+	for _, n := range names {
+		if server[n] != server[names[0]] {
+			return "Their addresses differ: it is one cluster behind both, or one of them is a cache or a copy that was restored from its data, which has the same UID. Read in both an object that was changed lately."
+		}
+	}
+	return "What is compared between them is compared with itself."
+}
+
 func tell(list []entry) steps.Observation {
 	own := list[0]
 	server, uid, same := map[string]string{}, map[string]string{}, map[string]string{}
@@ -157,8 +168,7 @@ func tell(list []entry) steps.Observation {
 	}
 	for _, b := range list {
 		if names := clusters[b.UID]; len(names) > 1 && names[0] == b.Context {
-			obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Warning, Say: fmt.Sprintf(
-				"One cluster, %d names: %s lead to the cluster with UID %s. What is compared between them is compared with itself.", len(names), strings.Join(names, ", "), b.UID)})
+			obs.Say(steps.Warning, "One cluster, %d names: %s lead to the cluster with UID %s. %s", len(names), strings.Join(names, ", "), b.UID, alike(names, server))
 		}
 	}
 	obs.Summary = fmt.Sprintf("Beside %s: %d contexts of other clusters, %d of the same cluster, %d that cannot be told.", own.Context, count[contextOther], count[contextSame], count[contextUnknown])

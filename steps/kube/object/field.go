@@ -12,15 +12,21 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// longestField bounds a value in a fact.
-const longestField = 4096
+const (
+	// longestField bounds a value in a fact.
+	longestField = 4096
+	// longestEntries bounds what its entries hold together, and mostEntries how many there are.
+	longestEntries, mostEntries = 16 << 10, 200
+)
 
 func fieldFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether the object is there"},
 		{Name: "present", Type: steps.Bool, Doc: "whether it has the field"},
 		{Name: "value", Type: steps.String, Doc: "the field: a text as it is, anything else as JSON, empty where it is not there; unknown above 4 kB"},
+		{Name: "entries", Type: steps.Table, Doc: "of a field like data, each key to its text; empty where it is not there; unknown above 200 keys or 16 kB, and where a value is no text"},
 		{Name: "uid", Type: steps.Ident, Doc: "UID of the object"},
+		{Name: "rv", Type: steps.Ident, Doc: "resourceVersion of the object as it was read here"},
 	}
 }
 
@@ -58,7 +64,13 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	}
 	f.Set("exists", steps.BoolOf(true))
 	f.Set("uid", steps.IdentOf(string(o.GetUID())))
+	f.Set("rv", steps.IdentOf(o.GetResourceVersion()))
 	f.Set("present", steps.BoolOf(at.Present))
+	if entries, why := entriesOf(at.Value, at.Present); why != "" {
+		f.Unknown(why, "entries")
+	} else {
+		f.Set("entries", steps.TableOf(entries))
+	}
 	text, ok := at.Value.(string)
 	if !ok && at.Present {
 		raw, err := json.Marshal(at.Value)
@@ -80,4 +92,29 @@ func (p fieldProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	obs.Findings = c.Warnings()
 	obs.Facts = f.Rest("not read")
 	return obs, nil
+}
+
+// entriesOf are the entries of a field that maps names to texts, or why they are not known.
+func entriesOf(value any, present bool) (map[string]string, string) {
+	entries := map[string]string{}
+	if !present {
+		return entries, ""
+	}
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return nil, "the field holds no names with texts"
+	}
+	size := 0
+	for name, v := range fields {
+		text, ok := v.(string)
+		if !ok {
+			return nil, fmt.Sprintf("%q in it is no text", steps.Clip(name, 100))
+		}
+		size += len(name) + len(text)
+		entries[name] = text
+	}
+	if len(entries) > mostEntries || size > longestEntries {
+		return nil, fmt.Sprintf("it has more than %d keys or %d bytes", mostEntries, longestEntries)
+	}
+	return entries, ""
 }

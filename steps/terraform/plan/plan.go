@@ -14,6 +14,7 @@ import (
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/state"
+	"handrail/steps/terraform/tfplan"
 	"handrail/steps/terraform/tool"
 )
 
@@ -23,6 +24,8 @@ func Facts() []steps.Field {
 		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
 		{Name: "clean", Type: steps.Bool, Doc: "whether there is nothing to do"},
 		{Name: "unaccepted", Type: steps.Strings, Doc: "addresses with a change that is no creation and does not stand in the file of what is accepted"},
+		{Name: "found", Type: steps.Table, Doc: "entries of the ConfigMap of config_map as the plan found them, each key to its text"},
+		{Name: "wanted", Type: steps.Table, Doc: "the same as the configuration wants them"},
 	}, riskFacts()...)
 }
 
@@ -60,13 +63,13 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		return steps.Observation{}, err
 	}
 	if file := in.Text("file"); file != "" {
-		return p.show(ctx, w, path, file, out)
+		return p.show(ctx, w, path, file, look{configMap: in.Text("config_map")}, out)
 	}
 	accepted, err := acceptedIn(p.Env, in.Text("accepted"), out)
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	look := look{drift: in.Bool("refresh_only"), record: in["refresh"].Known() && !in.Bool("refresh")}
+	look := look{drift: in.Bool("refresh_only"), record: in["refresh"].Known() && !in.Bool("refresh"), configMap: in.Text("config_map")}
 	if look.drift && look.record {
 		return steps.Observation{}, errors.New("refresh_only looks for drift, and without refresh nothing is looked at: leave one of them out")
 	}
@@ -84,6 +87,23 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 type look struct {
 	drift  bool // for what was changed outside, and nothing else
 	record bool // at nothing: it reads no object of the state again
+
+	configMap string // address of one whose entries are told, "" for none
+}
+
+// entries fills what the plan says of the ConfigMap that was asked for.
+func (l look) entries(d *tfplan.Doc, f steps.Facts) {
+	switch {
+	case l.configMap == "":
+		f.Unknown("no ConfigMap was asked for", "found", "wanted")
+	case d.Entries == nil:
+		f.Unknown("the plan does not speak of "+l.configMap, "found", "wanted")
+	case d.Entries.Why != "":
+		f.Unknown(d.Entries.Why, "found", "wanted")
+	default:
+		f.Set("found", steps.TableOf(d.Entries.Found))
+		f.Set("wanted", steps.TableOf(d.Entries.Wanted))
+	}
 }
 
 // planArgs are the arguments of the plan; -lock=false keeps the lock free and
@@ -154,7 +174,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("showing the plan: %w", err)
 	}
-	if err := readPlan(shown.Stdout, l.drift, f, &obs, out); err != nil {
+	if err := readPlan(shown.Stdout, l, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
 	if l.record {
@@ -162,7 +182,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 		obs.Summary += " By the record alone."
 		f.Unknown(why, "exit", "clean", "drift", "ghosts")
 	}
-	if r.Exit == 0 && l == (look{}) {
+	if r.Exit == 0 && !l.drift && !l.record {
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Info,
 			Say: "Exit 0 says that the configuration asks for nothing. It does not say that nothing drifted: ignore_changes and computed attributes hide that from it. What was changed outside is in the fact drift."})
 	}
@@ -172,7 +192,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 
 // show opens a plan that was made before, with its values: no plan is made, and no
 // object is read again.
-func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, out steps.Sink) (steps.Observation, error) {
+func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, l look, out steps.Sink) (steps.Observation, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(p.Env.Dir, file)
 	}
@@ -201,7 +221,7 @@ func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, ou
 		return steps.Observation{}, fmt.Errorf("showing the plan %s: %w", file, err)
 	}
 	f := steps.NewFacts(Facts())
-	if err := readPlan(raw, false, f, &obs, out); err != nil {
+	if err := readPlan(raw, l, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
 	f.Unknown("an earlier plan was opened, and none was made", "exit", "clean")

@@ -52,8 +52,8 @@ func riskFacts() []steps.Field {
 }
 
 // readPlan reads the output of `show -json`, keeps it, and fills what it says.
-func readPlan(raw []byte, refreshOnly bool, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
-	d, err := tfplan.ReadJSON(bytes.NewReader(raw), out.Secret)
+func readPlan(raw []byte, look look, f steps.Facts, obs *steps.Observation, out steps.Sink) error {
+	d, err := tfplan.ReadJSONOf(bytes.NewReader(raw), out.Secret, look.configMap)
 	if err != nil {
 		return fmt.Errorf("the plan as JSON: %w", err)
 	}
@@ -65,7 +65,8 @@ func readPlan(raw []byte, refreshOnly bool, f steps.Facts, obs *steps.Observatio
 	if gap := steps.Keep(out, "plan", steps.MediaPlan, func(w io.Writer) error { _, err := w.Write(raw); return err }); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
-	fillRisk(d, refreshOnly, true, f, obs)
+	fillRisk(d, look.drift, true, f, obs)
+	look.entries(d, f)
 	if f.Got("clean").Bool() {
 		obs.Summary = "The plan is clean."
 	}

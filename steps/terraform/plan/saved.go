@@ -30,6 +30,8 @@ type planRun struct {
 	environ []string
 	file    string
 	refresh bool
+
+	configMap string // address of one whose entries are told, "" for none
 	targets []string
 	like    *tfplan.Saved // whose fixed values are taken over, nil for none
 	anew    bool          // its replacements too
@@ -62,7 +64,7 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	case !before.Exists:
 		return steps.Observation{}, errNoState
 	}
-	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), anew: !in["replaces"].Known() || in.Bool("replaces"), refresh: in.Text("mode") == "refresh-only", facts: steps.NewFacts(SavedFacts())}
+	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), anew: !in["replaces"].Known() || in.Bool("replaces"), refresh: in.Text("mode") == "refresh-only", configMap: in.Text("config_map"), facts: steps.NewFacts(SavedFacts())}
 	if m.program, err = tool.For(ctx, p.Env, w, recorded.Providers); err != nil {
 		return steps.Observation{}, err
 	}

@@ -27,8 +27,8 @@ func (m *planRun) read(ctx context.Context, clean bool) error {
 		return fmt.Errorf("showing the plan: %w", err)
 	}
 	// The findings are those of any plan; of the facts it has its own.
-	risk := steps.NewFacts(riskFacts())
-	if err := readPlan(shown.Stdout, m.refresh, risk, &m.obs, m.out); err != nil {
+	risk := steps.NewFacts(Facts())
+	if err := readPlan(shown.Stdout, look{drift: m.refresh, configMap: m.configMap}, risk, &m.obs, m.out); err != nil {
 		return err
 	}
 	f, sum, saved, err := OpenSaved(ctx, m.file)
@@ -49,7 +49,7 @@ func (m *planRun) read(ctx context.Context, clean bool) error {
 	m.facts.Set("file", steps.StringOf(m.file))
 	m.facts.Set("digest", steps.IdentOf(sum))
 	m.facts.Set("clean", steps.BoolOf(clean))
-	for _, name := range []string{"forced", "missing_moves"} {
+	for _, name := range []string{"forced", "missing_moves", "found", "wanted"} {
 		m.facts.Set(name, risk.Got(name))
 	}
 	m.counts(saved)
@@ -146,6 +146,8 @@ func SavedFacts() []steps.Field {
 		{Name: "file", Type: steps.String, Doc: "path of the file that keeps the plan"},
 		{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the plan file"},
 		{Name: "clean", Type: steps.Bool, Doc: "it would change nothing"},
+		{Name: "found", Type: steps.Table, Doc: "entries of the ConfigMap of config_map as the plan found them, each key to its text"},
+		{Name: "wanted", Type: steps.Table, Doc: "the same as it would leave them"},
 		{Name: "add", Type: steps.Int, Doc: "objects to create"},
 		{Name: "change", Type: steps.Int, Doc: "objects to change in place"},
 		{Name: "destroy", Type: steps.Int, Doc: "objects to destroy"},

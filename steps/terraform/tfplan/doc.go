@@ -4,7 +4,8 @@
 // that was only renamed, and what a saved plan is bound to.
 //
 // Values of a plan are secrets until proven otherwise: nothing that this package
-// returns holds one, but for the names and ids that identify objects.
+// returns holds one, but for the names and ids that identify objects, and the
+// entries of a ConfigMap that is asked for.
 package tfplan
 
 import "strings"
@@ -100,6 +101,7 @@ type Doc struct {
 	Deferred  int      // changes that the tool leaves for a later plan
 	Later     []string // addresses of them, the first 500
 	Cut       int      // changes over the limit
+	Entries   *Entries // of the ConfigMap that was asked for, nil where the plan does not speak of it
 	Moves     []Move
 	Doubtful  []string // deletes that more than one create would fit
 	Ghosts    []string // recorded, gone in reality, and about to be made anew

@@ -45,10 +45,13 @@ type rawChange struct {
 // ReadJSON reads the JSON of `show -json PLAN`. A warning about the CLI
 // configuration may stand before it. What is wrong with the plan is in Broken;
 // the error means that r could not be read. secret is told each sensitive value.
-func ReadJSON(r io.Reader, secret func(string)) (*Doc, error) {
+func ReadJSON(r io.Reader, secret func(string)) (*Doc, error) { return ReadJSONOf(r, secret, "") }
+
+// ReadJSONOf is ReadJSON, which besides tells the entries of the ConfigMap at an address.
+func ReadJSONOf(r io.Reader, secret func(string), configMap string) (*Doc, error) {
 	d := &Doc{Count: map[Act]int{}}
 	s := jsonscan.New(&jsonReader{r: r})
-	w := &reader{d: d, s: s, secret: secret}
+	w := &reader{d: d, s: s, secret: secret, asked: configMap}
 	err := s.Object(w.top)
 	if err == nil {
 		err = s.End()
@@ -100,6 +103,7 @@ type reader struct {
 	d         *Doc
 	s         *jsonscan.Scanner
 	secret    func(string)
+	asked     string // address of a ConfigMap whose entries are told
 	plan      bool
 	encrypted bool
 	buf       []byte
@@ -195,6 +199,9 @@ func (w *reader) change(to *[]Change, planned bool) error {
 		return nil
 	}
 	c := w.known(raw)
+	if planned && w.asked != "" && raw.Address == w.asked && raw.Deposed == "" && raw.Mode != "data" {
+		w.d.Entries = entriesOf(raw)
+	}
 	if planned {
 		w.d.Count[c.Act]++
 		if c.Act == Strange {
