@@ -32,14 +32,14 @@ type planRun struct {
 	refresh bool
 
 	configMap string // address of one whose entries are told, "" for none
-	targets []string
-	like    *tfplan.Saved // whose fixed values are taken over, nil for none
-	anew    bool          // its replacements too
-	unlike  string        // why like cannot be read
-	vars    string        // a file of values that win over those of like
-	facts   steps.Facts
-	obs     steps.Observation
-	out     steps.Sink
+	targets   []string
+	like      *tfplan.Saved // whose fixed values are taken over, nil for none
+	anew      bool          // its replacements too
+	unlike    string        // why like cannot be read
+	vars      string        // a file of values that win over those of like
+	facts     steps.Facts
+	obs       steps.Observation
+	out       steps.Sink
 }
 
 // Probe implements steps.Prober.
