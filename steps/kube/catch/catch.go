@@ -36,6 +36,7 @@ func facts() []steps.Field {
 		{Name: "reverts", Type: steps.Bool, Doc: "whether an earlier value was put back, or the field was taken from its holder; unknown where nothing changed it, since a write of the value that is there leaves no trace"},
 		{Name: "writer", Type: steps.String, Doc: "manager that did, or that wrote most: a lead, not a proof"},
 		{Name: "tick", Type: steps.Duration, Doc: "how far apart its writes are, the middle one of all"},
+		{Name: "ticks", Type: steps.Int, Doc: "gaps between its writes, which the tick is the middle one of; 0 where it wrote once"},
 		{Name: "recreated", Type: steps.Bool, Doc: "whether the object was deleted and made again: its UID is another one"},
 		{Name: "derived", Type: steps.Bool, Doc: "whether one writer that does not call itself kubectl wrote it twice within a minute: change its input"},
 		{Name: "settled", Type: steps.Bool, Doc: "whether nothing was seen to write in the whole window, not even who holds the field with the value that is there"},
@@ -258,9 +259,10 @@ func factsOf(v verdict, seen *writeTracker) map[string]steps.Value {
 		sure("reverts", *v.reverts)
 	}
 	if v.hole {
-		f.Unknown(hole, "writes", "tick")
+		f.Unknown(hole, "writes", "tick", "ticks")
 	} else {
 		f.Set("writes", steps.IntOf(int64(v.writes)))
+		f.Set("ticks", steps.IntOf(int64(v.ticks)))
 	}
 	switch {
 	case v.writer != "":
