@@ -30,7 +30,7 @@ func (r *copiesRun) findings() {
 		say(steps.Warning, "How a token is signed is not known: %s.", r.tokenless)
 		return
 	case strings.EqualFold(r.token[0], "none"):
-		say(steps.Critical, "The token is not signed at all (alg none): whoever issued it, no service may take it.")
+		say(steps.Critical, "The token is not signed at all (alg none). No service may take it.")
 	}
 	r.tokenAge()
 	if c := r.at(sideIssuer); c != nil && *r.token != c.values && r.token[1] != "" {
