@@ -42,13 +42,13 @@ func (s *stage) toFound() {
 // that needs asks for it before anything is opened.
 func TestStartAsksForWhatItLacks(t *testing.T) {
 	t.Parallel()
-	var got map[string]string
+	started := make(chan map[string]string, 1)
 	clock := &clockwork{opened()}
 	c := configFixture(clock.now, "")
 	c.Params = lockFields
 	c.Begin = &screen.Start{Runbook: "state-lock", Given: map[string]string{"workspace": "prod-eu"}}
 	c.Start = func(_ context.Context, begin screen.Start) (screen.Incident, error) {
-		got = begin.Given
+		started <- begin.Given
 		return nil, errors.New("far enough")
 	}
 	s := &stage{clock: clock, model: newModel(t.Context(), c)}
@@ -58,7 +58,7 @@ func TestStartAsksForWhatItLacks(t *testing.T) {
 	s.write("/tmp/apply.log")
 	_, cmd := s.Update(keyPress("enter"))
 	s.openWith(cmd)
-	if got["log"] != "/tmp/apply.log" || got["workspace"] != "prod-eu" {
+	if got := <-started; got["log"] != "/tmp/apply.log" || got["workspace"] != "prod-eu" {
 		t.Errorf("started with %v", got)
 	}
 }
