@@ -21,7 +21,7 @@ RELEASE  = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 # The race detector needs a C compiler and makes a test some five times slower: it
 # runs where goroutines meet and nothing heavy is started. All of it runs again
 # without. Of the bundle and the index a few tests start goroutines, and only those run.
-RACED := ./session ./session/debrief ./session/report ./steps ./steps/cluster ./steps/transport ./tui/...
+RACED := ./session ./steps ./steps/cluster ./steps/transport ./tui/...
 # What starts the lab, real servers or programs: always run, the slowest first. What is
 # left is pure: go test takes an answer that it has for the same sources.
 REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq

@@ -163,7 +163,17 @@ type argoApp struct {
 	Status   struct {
 		Sync           struct{ Status, Revision string }
 		OperationState struct{ Phase, Message string }
+		Conditions     []struct{ Type, Message string }
 	}
+}
+
+// String is what a wait in vain says of an application.
+func (a argoApp) String() string {
+	s := fmt.Sprintf("%s: sync status %q at %q, phase %q %s", a.Metadata.Name, a.Status.Sync.Status, a.Status.Sync.Revision, a.Status.OperationState.Phase, a.Status.OperationState.Message)
+	for _, c := range a.Status.Conditions {
+		s += fmt.Sprintf("; %s: %s", c.Type, c.Message)
+	}
+	return s
 }
 
 func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
@@ -183,15 +193,19 @@ func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
 		spec["syncPolicy"] = map[string]any{"automated": map[string]any{}}
 	}
 	app := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": d.Name}, "spec": spec}
-	if !d.Automated { // its first sync is begun by hand
-		app["operation"] = map[string]any{"initiatedBy": map[string]any{"username": "release"}, "sync": map[string]any{"revision": "main"}}
-	}
-	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(applicationsPath, ns), "application/json", app, nil); err != nil {
-		return err
-	}
 	end := d.Ends
 	if end == "" {
 		end = "Succeeded"
+	}
+	if !d.Automated { // its first sync is begun by hand
+		operation := map[string]any{"initiatedBy": map[string]any{"username": "release"}, "sync": map[string]any{"revision": "main"}}
+		if end == "Succeeded" { // the parts of Argo CD may still be starting
+			operation["retry"] = map[string]any{"limit": 5, "backoff": map[string]any{"duration": "2s"}}
+		}
+		app["operation"] = operation
+	}
+	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(applicationsPath, ns), "application/json", app, nil); err != nil {
+		return err
 	}
 	return awaitApps(ctx, st, "end as "+end, func(a argoApp) bool {
 		return a.Metadata.Name != d.Name || a.Status.OperationState.Phase == end && a.Status.Sync.Status != ""
@@ -201,7 +215,7 @@ func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
 // awaitApps waits until each application of the drill is so.
 func awaitApps(ctx context.Context, st *stage.Stage, what string, so func(argoApp) bool) error {
 	var last []argoApp
-	return st.Wait(ctx, "an application did not come to "+what, func() (bool, error) {
+	err := st.Wait(ctx, "an application did not come to "+what, func() (bool, error) {
 		var list struct{ Items []argoApp }
 		if err := st.World.Request(ctx, http.MethodGet, fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name), "", nil, &list); err != nil {
 			return false, err
@@ -214,6 +228,10 @@ func awaitApps(ctx context.Context, st *stage.Stage, what string, so func(argoAp
 		}
 		return true, nil
 	})
+	if err != nil && len(last) > 0 {
+		return fmt.Errorf("%w: %v", err, last)
+	}
+	return err
 }
 
 // editLive is the verb kube.edit: a person changes one object by hand.

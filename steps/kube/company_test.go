@@ -89,12 +89,12 @@ func TestBusyObjectIsRehearsedAgain(t *testing.T) {
 			s.merge("configmaps", "held", fmt.Sprintf(`{"data":{"beat":"%d"}}`, beats))
 		}
 	}}
-	limit = 3 - 1
+	limit = 6 - 1
 	p, err := gateOf("kube/strip-finalizer", env).Preview(t.Context(), s.stripParams("configmap", "held", uid), out)
 	if err != nil || len(p.Unmet) > 0 || len(p.Diff) != 1 {
 		t.Errorf("Preview() of an object that beats = %+v, %v", p, err)
 	}
-	beats, limit = 0, 3
+	beats, limit = 0, 6
 	if _, err := (gateOf("kube/strip-finalizer", env)).Preview(t.Context(), s.stripParams("configmap", "held", uid), out); err == nil || !strings.Contains(err.Error(), "was written since it was read") {
 		t.Errorf("Preview() of an object that never rests = %v, want errMoved", err)
 	}

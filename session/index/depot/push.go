@@ -31,7 +31,7 @@ func Push(ctx context.Context, src, work string, to Store, tell Progress) (_ Rec
 		return out, err
 	}
 	sent := to.Send(ctx, p, tell)
-	there, err := findSent(ctx, to, p.ID, sent == nil)
+	there, err := findSent(ctx, to, p.ID, sent == nil || errors.Is(sent, ErrTaken))
 	switch {
 	case sent == nil:
 	case err == nil:
@@ -50,8 +50,9 @@ func Push(ctx context.Context, src, work string, to Store, tell Progress) (_ Rec
 	return out, nil
 }
 
-// findSent looks for what was just sent. A listing may come to know of it a
-// moment later, and while a rival replaces it a server may show neither.
+// findSent looks for what was just sent, by this push or by another one that took the
+// name. A listing may come to know of it a moment later, and while a rival replaces it a
+// server may show neither.
 func findSent(ctx context.Context, to Store, id string, must bool) (BundleInfo, error) {
 	for wait := 100 * time.Millisecond; ; wait *= 2 {
 		there, err := to.Find(ctx, id)

@@ -46,7 +46,7 @@ func (pl *alterPlan) show(key, format string, args ...any) {
 
 // Preview implements steps.Gater.
 func (g alterGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+	return unmoved(ctx, in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
 }
 
 func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {

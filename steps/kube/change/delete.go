@@ -23,7 +23,7 @@ type deleteGate struct {
 
 // Preview implements steps.Gater.
 func (g deleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out, floors.oneObject) })
+	return unmoved(ctx, in, func() (steps.Preview, error) { return g.preview(ctx, in, out, floors.oneObject) })
 }
 
 // preview says what a delete would do; terms are those of a kind beside the ones

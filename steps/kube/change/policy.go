@@ -31,7 +31,7 @@ type policyDeleteGate struct{ deleteGate }
 
 // Preview implements steps.Gater.
 func (g policyDeleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) {
+	return unmoved(ctx, in, func() (steps.Preview, error) {
 		var failed error
 		p, err := g.preview(ctx, in, out, func(f floors, s *subject, p *steps.Preview) { failed = f.policyDelete(ctx, s, p) })
 		if err == nil {

@@ -34,7 +34,7 @@ func recreatable(r cluster.Resource) bool {
 
 // Preview implements steps.Gater.
 func (g recreateGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+	return unmoved(ctx, in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
 }
 
 func (g recreateGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/kube/act"
@@ -12,15 +13,23 @@ import (
 
 // rehearsals is how often a rehearsal starts again because the object was
 // written between its read and its rehearsal: a status that beats every few
-// seconds must not close the gate.
-const rehearsals = 3
+// seconds must not close the gate. The first pauses are short, since a controller
+// often writes a few times in a row.
+const rehearsals = 6
 
 // errMoved says that the object was written since it was read.
 var errMoved = errors.New("the object was written since it was read")
 
 // unmoved previews again while the object is written between read and rehearsal.
-func unmoved(in steps.Params, preview func() (steps.Preview, error)) (steps.Preview, error) {
-	for range rehearsals {
+func unmoved(ctx context.Context, in steps.Params, preview func() (steps.Preview, error)) (steps.Preview, error) {
+	for try := range rehearsals {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return steps.Preview{}, context.Cause(ctx)
+			case <-time.After(25 * time.Millisecond << try):
+			}
+		}
 		p, err := preview()
 		if !errors.Is(err, errMoved) {
 			return p, err

@@ -21,7 +21,7 @@ type stripGate struct{ env steps.Env }
 
 // Preview implements steps.Gater.
 func (g stripGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
+	return unmoved(ctx, in, func() (steps.Preview, error) { return g.preview(ctx, in, out) })
 }
 
 func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {

@@ -29,7 +29,7 @@ type webhookDeleteGate struct{ deleteGate }
 
 // Preview implements steps.Gater.
 func (g webhookDeleteGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
-	return unmoved(in, func() (steps.Preview, error) { return g.preview(ctx, in, out, floors.webhookDelete) })
+	return unmoved(ctx, in, func() (steps.Preview, error) { return g.preview(ctx, in, out, floors.webhookDelete) })
 }
 
 func (f floors) webhookDelete(s *subject, p *steps.Preview) {
