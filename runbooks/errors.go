@@ -35,6 +35,13 @@ func (e *ProofError) Error() string {
 	return fmt.Sprintf("proof %q of step %s does not look like %s", e.Proof, e.Step, e.Pattern)
 }
 
+// HollowError says that words only agree, where a step asks for evidence.
+type HollowError struct{ Words, Evidence string }
+
+func (e *HollowError) Error() string {
+	return fmt.Sprintf("%q is no evidence; the step asks for: %s", e.Words, e.Evidence)
+}
+
 // MissingError says that a step cannot start, since a parameter of it depends on
 // what is not known.
 type MissingError struct {

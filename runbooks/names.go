@@ -71,12 +71,23 @@ func (e *NamesError) Cure() string {
 	return "Name it as it stands in what was looked at. If that is another, the step is not done."
 }
 
+// hollow reports whether words say nothing that another person could look up.
+func hollow(words, answer string) bool {
+	w := strings.ToLower(strings.Trim(words, " \t.,;:!?-_"))
+	switch w {
+	case "", "ok", "okay", "k", "yes", "y", "no", "n", "yep", "nope", "sure", "fine", "good", "true", "false", "done", "agreed", "approved", "confirmed", "checked", "n/a", "na", "tbd", "todo", "see above":
+		return true
+	}
+	return w == strings.ToLower(answer)
+}
+
 // shownNames is how many missing values an error lists.
 const shownNames = 3
 
 // Takes reports whether words settle a step: the proof of a step by hand looks as its
 // pattern says, and the words name the values that the step lists. A value that was not
-// read is not asked for. The error is a [*ProofError] or a [*NamesError].
+// read is not asked for, and a word that only agrees is no evidence where the step asks
+// for it. The error is a [*ProofError], a [*HollowError] or a [*NamesError].
 func (r *Runbook) Takes(step, answer, words string, v Vars) error {
 	s := r.step(step)
 	if s == nil {
@@ -86,6 +97,9 @@ func (r *Runbook) Takes(step, answer, words string, v Vars) error {
 		if err := s.Accepts(words); err != nil {
 			return err
 		}
+	}
+	if s.evidence != nil && answer != triage.Unknown && hollow(words, answer) {
+		return &HollowError{Words: words, Evidence: r.trimmed(s.evidence, v)}
 	}
 	need := r.mustName(s, answer, v)
 	var missing []string

@@ -81,6 +81,12 @@ func TestWordsNameWhatWasRead(t *testing.T) {
 	if err := rb.Takes("approval", "", "444f8ba4", read); !errors.As(err, &bad) {
 		t.Errorf("a proof that does not look as its pattern says is taken: %v", err)
 	}
+	for _, words := range []string{"ok", " Yes. ", "all", "-"} {
+		var only *HollowError
+		if err := rb.Takes("looked", "all", words, read); !errors.As(err, &only) {
+			t.Errorf("%q is taken for evidence: %v", words, err)
+		}
+	}
 	if got, want := Naming(rb.Names("looked", read)["all"]), `Name aws_s3_bucket.a, aws_s3_bucket.b["x"], or write 2 of 2.`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

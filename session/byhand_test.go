@@ -47,19 +47,19 @@ func TestRepairByHand(t *testing.T) {
 	st := unserved(t)
 	s := st.start(t)
 	untilGate(t, s)
-	if list, none := s.Snapshot().NoGate(); none {
+	if _, list, none := s.Snapshot().NoGate(); none {
 		t.Fatalf("before the gate was tried: %v", list)
 	}
 	if err := s.Do(t.Context(), preview()); err == nil {
 		t.Fatal("the gate opens")
 	}
-	list, none := s.Snapshot().NoGate()
+	_, list, none := s.Snapshot().NoGate()
 	if !none || len(list) != 1 || !strings.HasSuffix(list[0], ": the holder cannot be looked at") {
 		t.Fatalf("no gate serves: %v, %v", none, list)
 	}
 	st.w.lock = ""
 	do(t, s, triage.Intent{Kind: triage.DoHand, Hand: triage.HandAct{What: "rm lock", Object: "lock l-1", Person: "ada", Proof: "test-lock/free"}})
-	if _, none := s.Snapshot().NoGate(); none {
+	if _, _, none := s.Snapshot().NoGate(); none {
 		t.Error("it is said again after the repair was recorded")
 	}
 	script := `apiVersion: handrail/v1

@@ -58,7 +58,7 @@ func scopeLaws(s *State, st *Step, judge func(step string) []Verdict) []Refusal 
 			continue
 		}
 		g := s.Gates[p.ID]
-		tried := g.StartSeq > 0 || g.WasRefused || g.Phase == GateRefused || p.Status == Skipped
+		tried := g.StartSeq > 0 || g.WasRefused && !g.ByItself || g.Phase == GateRefused || p.Status == Skipped
 		if tried || aside(p.ID, judge) {
 			continue
 		}

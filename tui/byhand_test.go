@@ -31,7 +31,7 @@ func TestUnservedRepairIsSaidAndRecorded(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toUnserved()
-	s.want(t, "No gate of this runbook serves the repair.", "The backend tells no lock.", "recorded with M")
+	s.want(t, "The gate of the repair is shut.", "The backend tells no lock.", "recorded with M")
 	s.press("M")
 	s.want(t, "Repaired by hand", "shown by")
 	s.press("w", "enter", "o", "enter", "p", "enter", "1", "enter", "enter")

@@ -42,14 +42,14 @@ func (d *Dialogue) catchUp(snap view.Snapshot) {
 	}
 }
 
-// unserved says once that no gate of the runbook serves the repair.
+// unserved says once that no gate opens for the repair.
 func (d *Dialogue) unserved(snap view.Snapshot) {
-	list, none := snap.NoGate()
+	head, list, none := snap.NoGate()
 	if !none {
 		d.ungated = ""
 		return
 	}
-	text := "  ! No gate of this runbook serves the repair."
+	text := "  ! " + head
 	for _, u := range list {
 		text += "\n    " + u
 	}

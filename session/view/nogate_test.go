@@ -25,12 +25,12 @@ func TestNoGateNamesWhatAppliesFirst(t *testing.T) {
 		}
 		return s
 	}
-	got, none := snap(true).NoGate()
-	if want := []string{"x/b: no list was given", "Not needed here, or passed over: x/a; x/c"}; !none || !slices.Equal(got, want) {
-		t.Errorf("one stays shut: %q, %v, want %q", got, none, want)
+	head, got, none := snap(true).NoGate()
+	if want := []string{"x/b: no list was given", "Not needed here, or passed over: x/a; x/c"}; !none || head != "The gate of the repair is shut." || !slices.Equal(got, want) {
+		t.Errorf("one stays shut: %q, %q, %v, want %q", head, got, none, want)
 	}
-	got, none = snap(false).NoGate()
-	if want := []string{"x/a: only where the moon is full", "x/b: it does not apply", "x/c: only at noon"}; !none || !slices.Equal(got, want) {
-		t.Errorf("none applies: %q, %v, want %q", got, none, want)
+	head, got, none = snap(false).NoGate()
+	if want := []string{"x/a: only where the moon is full", "x/b: it does not apply", "x/c: only at noon"}; !none || head != "No gate of this runbook serves the repair." || !slices.Equal(got, want) {
+		t.Errorf("none applies: %q, %q, %v, want %q", head, got, none, want)
 	}
 }

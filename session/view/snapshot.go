@@ -1,7 +1,6 @@
 package view
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -147,34 +146,39 @@ func (s Snapshot) ApprovalOf(line string) string {
 	return ""
 }
 
-// NoGate lists, once the call came to the repair, why no gate of the runbook serves it,
-// in words; ok is false while one may still open, and once something was repaired. Where
-// a gate applies, those that do not are named in one line: their conditions say nothing of
-// what to do now.
-func (s Snapshot) NoGate() (list []string, ok bool) {
+// NoGate says, once the call came to the repair, that no gate of the runbook opens for it,
+// and lists why, in words; ok is false while one may still open, and once something was
+// repaired. Where a gate applies, head says that it is shut, and those that do not apply
+// are named in one line: their conditions say nothing of what to do now.
+func (s Snapshot) NoGate() (head string, list []string, ok bool) {
 	unserved, ok := s.State.NoGate(s.Options)
-	if slices.ContainsFunc(unserved, func(u triage.Unserved) bool { return !u.Aside }) {
-		var aside []string
-		for _, u := range unserved {
-			if u.Aside {
-				aside = append(aside, s.Title(u.Gate))
-			} else {
-				list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, u.Why))
-			}
-		}
-		if len(aside) > 0 {
-			list = append(list, "Not needed here, or passed over: "+strings.Join(aside, "; "))
-		}
-		return list, ok
-	}
+	shut := 0
+	var aside []string
 	for _, u := range unserved {
-		why := u.Why
-		if aside := s.Cards[u.Gate].Aside; aside != "" {
-			why = aside
+		if u.Aside {
+			aside = append(aside, s.Title(u.Gate))
+			continue
 		}
-		list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, why))
+		shut++
+		list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, u.Why))
 	}
-	return list, ok
+	switch {
+	case shut == 0:
+		for _, u := range unserved {
+			why := u.Why
+			if aside := s.Cards[u.Gate].Aside; aside != "" {
+				why = aside
+			}
+			list = append(list, s.Title(u.Gate)+": "+s.Words(u.Gate, why))
+		}
+		return "No gate of this runbook serves the repair.", list, ok
+	case len(aside) > 0:
+		list = append(list, "Not needed here, or passed over: "+strings.Join(aside, "; "))
+	}
+	if shut > 1 {
+		return "The gates of the repair are shut.", list, ok
+	}
+	return "The gate of the repair is shut.", list, ok
 }
 
 // Anchor is the line that stands for the journal as it is now. Posted where the

@@ -299,7 +299,7 @@ func (p *player) due(ctx context.Context, snap view.Snapshot) (bool, error) {
 // byHand records what the script says was repaired outside of handrail, once no gate
 // serves: then it was done by hand, or not at all.
 func (p *player) byHand(ctx context.Context, snap view.Snapshot) (bool, error) {
-	_, none := snap.NoGate()
+	_, _, none := snap.NoGate()
 	for i, h := range p.Answers.ByHand {
 		h.Proof = p.full(snap, h.Proof)
 		told := func(x triage.Hand) bool { // what was stored may be redacted

@@ -34,6 +34,17 @@ func TestImportBatch(t *testing.T) {
 	w.withModule()
 	// The program has the last word on keys: the second in order fails.
 	in := imports(map[string]string{"terraform_data.a": "o-1", `terraform_data.c["nobody"]`: "o-2", `module.net["eu"].terraform_data.n`: "o-3", "terraform_data.b[1]": "o-4"})
+	// A first run on a local backend that was killed leaves 0 bytes.
+	at := filepath.Join(w.dir, "terraform.tfstate")
+	for name, text := range map[string]string{at: "", at + ".backup": `{"version":4,"serial":3,"lineage":"l","resources":[]}`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantUnmet(t, w.shows("import-batch", in), "terraform.tfstate.backup beside it is a copy that is not empty")
+	if err := os.Remove(at + ".backup"); err != nil {
+		t.Fatal(err)
+	}
 	p := w.shows("import-batch", in)
 	if len(p.Unmet) > 0 || len(p.Diff) != 4 || !strings.HasPrefix(p.Phrase, "import 4 ") || strings.Count(p.Request, "\n") != 3 {
 		t.Fatalf("preview = %+v", p)

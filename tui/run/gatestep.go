@@ -10,20 +10,20 @@ import (
 	"handrail/tui/screen"
 )
 
-// noGate reports whether the call came to its repair, and no gate serves it.
+// noGate reports whether the call came to its repair, and no gate opens for it.
 func (r *Screen) noGate() bool {
-	_, none := r.Snap.NoGate()
+	_, _, none := r.Snap.NoGate()
 	return none
 }
 
-// drawNoGate says that no gate serves the repair, and how one by hand is recorded.
+// drawNoGate says that no gate opens for the repair, and how one by hand is recorded.
 func (r *Screen) drawNoGate(env *screen.Env, p *ink.Page) {
-	list, none := r.Snap.NoGate()
+	head, list, none := r.Snap.NoGate()
 	if !none {
 		return
 	}
 	th := p.Theme
-	p.Item(th.Warn.On("! "), th.Strong, "No gate of this runbook serves the repair.")
+	p.Item(th.Warn.On("! "), th.Strong, ink.Say("%s", head))
 	for _, u := range list {
 		p.Item("  ", th.Muted, ink.Shown(u))
 	}

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -54,9 +53,7 @@ func (g ImportGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 	f := floors{need: &p.Unmet}
 	f.writable(g.Env, t)
 	p.Owners = t.others()
-	if !errors.Is(t.unsound, state.ErrAbsent) {
-		f.sound(t)
-	}
+	f.beginnable(ctx, t)
 	if module.HasWrapper(module.Wrappers(t.w.Dir), "terragrunt") {
 		f.unmet("run `terragrunt import` there yourself", "%s is a unit of terragrunt: without its inputs the provider may ask another account.", t.w.Dir)
 	}
@@ -124,7 +121,7 @@ func (g ImportGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) 
 	}
 	said, runErr := writeTool(ctx, g.Env, before, nil, out, importArgs(address, id)...)
 	now, err := readAfter(ctx, g.Env, p, said, out)
-	if err != nil && !errors.Is(err, state.ErrAbsent) {
+	if err != nil && !nothing(err) {
 		return steps.Outcome{}, err
 	}
 	was, _, _ := began(p.Target)
@@ -152,7 +149,7 @@ func importedChange(now site, address, id string, was change) change {
 // Find implements steps.Finder.
 func (g ImportGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
 	t, err := readAgain(ctx, g.Env, before, in, out)
-	if err != nil && !errors.Is(err, state.ErrAbsent) {
+	if err != nil && !nothing(err) {
 		return steps.Outcome{}, err
 	}
 	was, others, err := began(before)

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,9 +103,7 @@ func (g ImportBatchGate) Preview(ctx context.Context, in steps.Params, out steps
 	g.words(t, list, &p)
 	f.writable(g.Env, t)
 	p.Owners = t.others()
-	if !errors.Is(t.unsound, state.ErrAbsent) {
-		f.sound(t)
-	}
+	f.beginnable(ctx, t)
 	if module.HasWrapper(module.Wrappers(t.w.Dir), "terragrunt") {
 		f.unmet("run `terragrunt import` there yourself", "%s is a unit of terragrunt: without its inputs the provider may ask another account.", t.w.Dir)
 	}
@@ -252,15 +249,13 @@ func (g ImportBatchGate) one(ctx context.Context, last site, one pair, p steps.P
 	var fresh steps.Preview
 	f := floors{need: &fresh.Unmet}
 	f.writable(g.Env, before)
-	if !errors.Is(before.unsound, state.ErrAbsent) {
-		f.sound(before)
-	}
+	f.beginnable(ctx, before)
 	if f.importable(ctx, before, one.Address, one.ID, &fresh); len(fresh.Unmet) > 0 {
 		return refuse(fresh.Unmet[0].Why)
 	}
 	said, runErr := writeTool(ctx, g.Env, before, nil, out, importArgs(one.Address, one.ID)...)
 	now, err := readAfter(ctx, g.Env, p, said, out)
-	if err != nil && !errors.Is(err, state.ErrAbsent) {
+	if err != nil && !nothing(err) {
 		return steps.Outcome{}, now, err
 	}
 	was, _, err := began(before.target())
@@ -295,7 +290,7 @@ func importItems(list []pair, p steps.Preview) []steps.Item {
 // Find implements steps.Finder.
 func (g ImportBatchGate) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
 	t, err := readAgain(ctx, g.Env, before, in, out)
-	if err != nil && !errors.Is(err, state.ErrAbsent) {
+	if err != nil && !nothing(err) {
 		return steps.Outcome{}, err
 	}
 	var list []pair

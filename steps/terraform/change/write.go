@@ -83,7 +83,7 @@ func readStored(ctx context.Context, env steps.Env, in steps.Params, out steps.S
 // target is what identifies the state; mine is what identifies the change.
 func (t site) target(mine ...steps.KV) []steps.KV {
 	serial, lineage, sum := "unknown", "unknown", "unknown"
-	if errors.Is(t.unsound, state.ErrAbsent) {
+	if nothing(t.unsound) {
 		serial, lineage, sum = absent, absent, absent
 	}
 	if t.now.Doc != nil && t.now.Doc.HasSerial {
@@ -125,6 +125,25 @@ func (f floors) writable(env steps.Env, t site) {
 	}
 	if err := tool.Trusted(env, t.w.Dir); err != nil {
 		f.unmet("trust the directory once, after a look at its configuration", "Programs may not run there: %s.", strings.TrimSuffix(err.Error(), "."))
+	}
+}
+
+// nothing reports whether there is no state yet, as the tools see it.
+func nothing(unsound error) bool {
+	return errors.Is(unsound, state.ErrAbsent) || errors.Is(unsound, state.ErrEmpty)
+}
+
+// beginnable is what must also hold where a change starts from the present state, or is
+// the first write of it.
+func (f floors) beginnable(ctx context.Context, t site) {
+	switch {
+	case errors.Is(t.unsound, state.ErrAbsent):
+	case errors.Is(t.unsound, state.ErrEmpty):
+		if why := state.Earlier(ctx, t.w); why != "" {
+			f.unmet("restore what was recorded first, with the runbook state-corruption", "The state has 0 bytes, and %s.", strings.TrimSuffix(why, "."))
+		}
+	default:
+		f.sound(t)
 	}
 }
 

@@ -58,13 +58,7 @@ func (p FilesProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err := p.errored(ctx, w.Dir, present, where, f, &obs); err != nil {
 		return steps.Observation{}, err
 	}
-	dirs := []string{w.Dir}
-	if w.Backend == "local" {
-		if path, _ := backend.LocalFiles(w); filepath.Dir(path) != w.Dir {
-			dirs = append(dirs, filepath.Dir(path))
-		}
-	}
-	if err := p.backups(ctx, dirs, present, f, &obs); err != nil {
+	if err := backups(ctx, w, present, f, &obs); err != nil {
 		return steps.Observation{}, err
 	}
 	if w.Backend != "local" {
@@ -174,28 +168,46 @@ func isBackup(name string) bool {
 	return strings.HasSuffix(name, ".backup") && strings.Contains(name, "tfstate")
 }
 
-func (p FilesProbe) backups(ctx context.Context, dirs []string, present *tfstate.Doc, f steps.Facts, obs *steps.Observation) error {
-	var copies []tfstate.Version
+// backups judges the copies that lie beside a state.
+func backups(ctx context.Context, w module.Workdir, present *tfstate.Doc, f steps.Facts, obs *steps.Observation) error {
+	copies, gaps, err := readCopies(ctx, w)
+	if err != nil {
+		return err
+	}
+	obs.Gaps = append(obs.Gaps, gaps...)
+	judgeCopies(copies, present, f, obs)
+	return nil
+}
+
+// readCopies reads the copies of a state that lie in the directory and beside a local
+// state. The gaps say which of them were not read.
+func readCopies(ctx context.Context, w module.Workdir) (copies []tfstate.Version, gaps []string, err error) {
+	dirs := []string{w.Dir}
+	if w.Backend == "local" {
+		if path, _ := backend.LocalFiles(w); filepath.Dir(path) != w.Dir {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return fmt.Errorf("directory %s: %w", dir, err)
+			return nil, nil, fmt.Errorf("directory %s: %w", dir, err)
 		}
 		for _, e := range entries {
 			if !isBackup(e.Name()) {
 				continue
 			}
 			if len(copies) == maxFiles {
-				obs.Gaps = append(obs.Gaps, fmt.Sprintf("more than %d copies lie in %s; the rest was not read", maxFiles, dir))
+				gaps = append(gaps, fmt.Sprintf("more than %d copies lie in %s; the rest was not read", maxFiles, dir))
 				break
 			}
 			name := filepath.Join(dir, e.Name())
 			d, at, err := readCopy(ctx, name)
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 			if err != nil {
-				obs.Gaps = append(obs.Gaps, fmt.Sprintf("copy %s: %v", name, err))
+				gaps = append(gaps, fmt.Sprintf("copy %s: %v", name, err))
 				continue
 			}
 			if m := surgery.FindStringSubmatch(name); m != nil {
@@ -206,8 +218,32 @@ func (p FilesProbe) backups(ctx context.Context, dirs []string, present *tfstate
 			copies = append(copies, tfstate.Version{ID: name, At: at, Size: d.Size, Doc: d})
 		}
 	}
-	judgeCopies(copies, present, f, obs)
-	return nil
+	return copies, gaps, nil
+}
+
+// Earlier says what speaks against it that nothing was ever recorded where a state has 0
+// bytes, and "" where nothing does: a copy that holds something, one that cannot be read,
+// or a backend that would keep copies elsewhere.
+func Earlier(ctx context.Context, w module.Workdir) string {
+	if w.Backend != "local" {
+		return "the copies of this state are kept by its backend: look at them with terraform/versions"
+	}
+	copies, gaps, err := readCopies(ctx, w)
+	if err != nil {
+		return err.Error()
+	}
+	for _, v := range copies {
+		if v.Doc.Condition() != tfstate.Empty {
+			return filepath.Base(v.ID) + " beside it is a copy that is not empty"
+		}
+	}
+	if len(gaps) > 0 {
+		return gaps[0]
+	}
+	if _, err := os.Lstat(filepath.Join(w.Dir, "errored.tfstate")); !errors.Is(err, fs.ErrNotExist) {
+		return "errored.tfstate in the directory is what a run could not save"
+	}
+	return ""
 }
 
 func judgeCopies(copies []tfstate.Version, present *tfstate.Doc, f steps.Facts, obs *steps.Observation) {

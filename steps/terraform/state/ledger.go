@@ -53,6 +53,10 @@ func (e Entry) name() string {
 // ErrAbsent says that there is no state to change.
 var ErrAbsent = errors.New("no state is recorded")
 
+// ErrEmpty says that the state has 0 bytes, as a first run leaves it on a local backend
+// that ended before it saved. The tools take it for no state.
+var ErrEmpty = errors.New("the state has 0 bytes")
+
 // ReadLedger reads the present state whole. The error says why nothing that it
 // records can be relied on; raw is then what could be read.
 func ReadLedger(ctx context.Context, s backend.Store, secret func(string)) (Ledger, error) {
@@ -105,6 +109,9 @@ func (l *Ledger) Fill(ctx context.Context, body io.Reader, secret func(string)) 
 		return fmt.Errorf("%s is encrypted by tofu: what it records cannot be seen", l.Where)
 	case len(l.Doc.Faults) > 0:
 		l.Broken = l.Doc.Condition() != tfstate.OldFormat
+		if l.Doc.Condition() == tfstate.Empty {
+			return fmt.Errorf("%s is not sound: %w", l.Where, ErrEmpty)
+		}
 		return fmt.Errorf("%s is not sound: %s", l.Where, l.Doc.Faults[0].Say)
 	case l.Doc.BeyondSerial != "":
 		return fmt.Errorf("%s has the serial %s, which is larger than handrail counts: change it by hand, with a copy of the state", l.Where, l.Doc.BeyondSerial)

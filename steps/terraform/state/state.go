@@ -36,6 +36,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	}
 	if !r.Exists {
 		obs.Summary = "No state is recorded at " + r.Where + "."
+		holdsNothing(f)
 		obs.Facts = f.Rest("there is no state")
 		return obs, nil
 	}
@@ -102,6 +103,7 @@ func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r backend.State)
 		obs.Summary = "The state at " + r.Where + " is broken."
 		if s.Condition() == tfstate.Empty {
 			obs.Summary = "The state at " + r.Where + " is empty."
+			holdsNothing(f)
 		}
 		obs.Facts = f.Rest(why)
 		return
@@ -128,6 +130,16 @@ func (s *tofuState) fill(f steps.Facts, obs *steps.Observation, r backend.State)
 	}
 	obs.Summary = s.summary(r)
 	obs.Facts = f.Rest(why)
+}
+
+// holdsNothing is what is known of a state that the tools take for none.
+func holdsNothing(f steps.Facts) {
+	f.Set("resources", steps.IntOf(0))
+	f.Set("tainted", steps.IntOf(0))
+	f.Set("deposed", steps.IntOf(0))
+	f.Set("marked", steps.StringsOf(nil))
+	f.Set("addresses", steps.StringsOf(nil))
+	f.Set("objects", steps.StringsOf(nil))
 }
 
 func (s *tofuState) summary(r backend.State) string {
