@@ -259,5 +259,8 @@ func (s *Scene) Words(in triage.Intent) *triage.Refused {
 	if named, ok := errors.AsType[*runbooks.NamesError](err); ok {
 		why.Cure = named.Cure()
 	}
+	if _, ok := errors.AsType[*runbooks.HollowError](err); ok {
+		why.Cure = "Write what another person could look up: a name, a time, a link, an id."
+	}
 	return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: []triage.Refusal{why}}
 }

@@ -42,8 +42,17 @@ func TestImportBatch(t *testing.T) {
 		}
 	}
 	wantUnmet(t, w.shows("import-batch", in), "terraform.tfstate.backup beside it is a copy that is not empty")
+	if _, err := probe(t.Context(), w.env, "terraform/plan", nil, stepstest.NewSink()); err == nil || !strings.Contains(err.Error(), "0 bytes") {
+		t.Errorf("a plan after a lost state: %v", err)
+	}
 	if err := os.Remove(at + ".backup"); err != nil {
 		t.Fatal(err)
+	}
+	if plan := w.probe("terraform/plan", nil); len(plan.Facts["creates"].Strings()) == 0 || len(plan.Findings) > 0 {
+		t.Errorf("a plan from nothing = %v, %v", plan.Facts, plan.Findings)
+	}
+	if info, err := os.Stat(at); err != nil || info.Size() != 0 {
+		t.Errorf("the plan wrote the state: %v, %v", info, err)
 	}
 	p := w.shows("import-batch", in)
 	if len(p.Unmet) > 0 || len(p.Diff) != 4 || !strings.HasPrefix(p.Phrase, "import 4 ") || strings.Count(p.Request, "\n") != 3 {

@@ -46,6 +46,16 @@ func (f *Field) value() string {
 	return strings.TrimSpace(f.Edit.Value())
 }
 
+// pick writes the value that a number stands for into an empty line that begins with one
+// of several values, so that it is seen before the words that follow it.
+func (f *Field) pick(key string) bool {
+	if f.Row == nil || len(f.Edit.runes) > 0 || len(key) != 1 || key[0] < '1' || int(key[0]-'1') >= len(f.Row.Values) {
+		return false
+	}
+	f.Edit.Set(f.Row.Values[key[0]-'1'].Value + " ")
+	return true
+}
+
 func (f *Field) complaint() ink.Text {
 	v := f.value()
 	switch {

@@ -68,6 +68,9 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	default:
 		f.wrong = ""
 		if cur.Choices == nil {
+			if cur.pick(s) {
+				return nil, false
+			}
 			if cur.Edit.Key(msg); f.rowed() {
 				f.from = 0 // the line is in sight while it is typed
 			}

@@ -81,3 +81,25 @@ func TestProposalNeedsNoOtherChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberPicksBeforeTheWords: the number of a value begins an empty line with the value
+// itself, and is a digit like any other elsewhere.
+func TestNumberPicksBeforeTheWords(t *testing.T) {
+	t.Parallel()
+	values := []Choice{{Value: "none"}, {Value: "exists"}}
+	f := &Form{Fields: []Field{Asked("looked", "looked", Row{Ask: "Does it exist?", Values: values}, nil), Asked("free", "free", Row{Ask: "Why?"}, nil)}}
+	f.AtOpen()
+	for _, key := range []string{"2", "2", "!"} {
+		f.Press(press(key))
+	}
+	if got := f.Fields[0].Edit.Value(); got != "exists 2!" {
+		t.Errorf("the line is %q", got)
+	}
+	if value, words, ok := Begun(values, f.Fields[0].value()); value != "exists" || words != "2!" || !ok {
+		t.Errorf("it says %q, %q, %v", value, words, ok)
+	}
+	f.Fields[0].Edit.Set("")
+	if f.Press(press("3")); f.Fields[0].Edit.Value() != "3" {
+		t.Errorf("a number of no value begins %q", f.Fields[0].Edit.Value())
+	}
+}

@@ -152,7 +152,7 @@ func (w words) check(s string) ink.Text {
 		for _, c := range w.row.Values {
 			all = append(all, c.Value)
 		}
-		return ink.Say("Begin with %s, then say how it is known.", strings.Join(all, ", "))
+		return ink.Say("Begin with %s or its number, then say how it is known.", strings.Join(all, ", "))
 	case value == triage.Unknown && who == "":
 		return "Say who was asked, or where it was looked for."
 	case how == "":

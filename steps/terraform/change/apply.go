@@ -64,6 +64,7 @@ type applyInput struct {
 	uid       string
 	state     state.Snapshot
 	doc       *tfstate.Doc
+	lost      string // what speaks for it that an empty state once recorded something
 	where     string // of the state
 	raw       []byte // the state as it stands, nil where there is none
 	program   tool.Program
@@ -101,6 +102,9 @@ func (g ApplyGate) read(ctx context.Context, in steps.Params, out steps.Sink) (*
 	}
 	if t.state, t.doc, err = state.SnapWith(ctx, t.s); err != nil {
 		return nil, fmt.Errorf("the state cannot be read, so no plan can be held against it: %w", err)
+	}
+	if t.state.Empty {
+		t.lost = state.Earlier(ctx, t.w)
 	}
 	if err := t.prior(ctx); err != nil {
 		return nil, err
@@ -149,7 +153,7 @@ func (t *applyInput) prior(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.where = r.Where; !r.Exists {
+	if t.where = r.Where; !r.Exists || t.state.Empty {
 		return nil
 	}
 	defer r.Body.Close()

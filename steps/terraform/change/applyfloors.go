@@ -17,6 +17,9 @@ const planAgain = "plan again, and have the new plan approved"
 
 // plan holds the file to its digest, to what can be shown of it and to the mode.
 func (f floors) plan(t *applyInput, digest string, mode planMode) {
+	if t.lost != "" {
+		f.unmet("restore what was recorded first, with the runbook state-corruption", "The state has 0 bytes, and %s.", strings.TrimSuffix(t.lost, "."))
+	}
 	if t.planErr != nil {
 		f.unmet("make the plan again with terraform/saved-plan", "The plan cannot be read: %v.", t.planErr)
 	}

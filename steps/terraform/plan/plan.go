@@ -29,9 +29,6 @@ func Facts() []steps.Field {
 	}, riskFacts()...)
 }
 
-// errNoState is why no program starts: the backend would create the state.
-var errNoState = errors.New("no state here, opening it would create one")
-
 // Probe is terraform/plan.
 type Probe struct{ Env steps.Env }
 
@@ -55,8 +52,8 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if err != nil {
 		return steps.Observation{}, err
 	}
-	if !before.Exists {
-		return steps.Observation{}, errNoState
+	if err := before.Plannable(ctx, w); err != nil {
+		return steps.Observation{}, err
 	}
 	path, err := tool.Find(p.Env, w, nil)
 	if err != nil {

@@ -58,11 +58,11 @@ func (p SavedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 		}
 	}
 	before, recorded, err := state.SnapWith(ctx, s)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = before.Plannable(ctx, w)
+	}
+	if err != nil {
 		return steps.Observation{}, err
-	case !before.Exists:
-		return steps.Observation{}, errNoState
 	}
 	m := &planRun{env: p.Env, w: w, s: s, targets: targets, out: out, vars: absolute(p.Env, in.Text("var_file")), anew: !in["replaces"].Known() || in.Bool("replaces"), refresh: in.Text("mode") == "refresh-only", configMap: in.Text("config_map"), facts: steps.NewFacts(SavedFacts())}
 	if m.program, err = tool.For(ctx, p.Env, w, recorded.Providers); err != nil {
@@ -276,7 +276,7 @@ func stood(before, after state.Snapshot, err error, obs *steps.Observation) {
 	switch {
 	case err != nil:
 		obs.Gaps = append(obs.Gaps, "whether the plan left the state alone: "+err.Error())
-	case after.Serial != before.Serial || after.Lineage != before.Lineage || !after.Exists:
+	case after.Serial != before.Serial || after.Lineage != before.Lineage || after.Exists != before.Exists:
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical,
 			Say: fmt.Sprintf("The state moved from serial %d to %d while the plan ran: another run writes it. This plan is stale.", before.Serial, after.Serial)})
 	case after.Held && after.LockID != before.LockID:

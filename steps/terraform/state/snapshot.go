@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"handrail/steps/terraform/backend"
@@ -12,6 +13,7 @@ import (
 // Snapshot is what must not move while a plan runs.
 type Snapshot struct {
 	Exists  bool
+	Empty   bool // it has 0 bytes, which the tools take for none: Exists is false
 	Serial  int64
 	Lineage string
 	LockID  string
@@ -40,6 +42,10 @@ func Snap(ctx context.Context, s backend.Store) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("state at %s: %w", r.Where, err)
 	}
+	if st.Condition() == tfstate.Empty {
+		out.Exists, out.Empty = false, true
+		return out, nil
+	}
 	if !st.hasSerial {
 		why := "it has no serial"
 		if st.BeyondSerial != "" {
@@ -52,6 +58,22 @@ func Snap(ctx context.Context, s backend.Store) (Snapshot, error) {
 	}
 	out.Serial, out.Lineage = st.serial, st.lineage
 	return out, nil
+}
+
+// Plannable says why no plan starts where there is no state: a backend other than the
+// local one would create it, and after a lost state the plan would create everything once
+// more.
+func (s Snapshot) Plannable(ctx context.Context, w module.Workdir) error {
+	switch {
+	case s.Exists:
+	case w.Backend != "local":
+		return errors.New("no state here, opening it would create one")
+	case s.Empty:
+		if why := Earlier(ctx, w); why != "" {
+			return fmt.Errorf("the state has 0 bytes, and %s; restore it first, or the plan would create everything once more", why)
+		}
+	}
+	return nil
 }
 
 // SnapWith is Snap, and what the state says of itself.
