@@ -65,6 +65,9 @@ func TestWebhook(t *testing.T) {
 			t.Errorf("%s decides %q, everywhere %v", name, got, f["everywhere"])
 		}
 	}
+	if got := look("absent")["also_down"].Table(); len(got) != 1 || got[called("twice")] != "its service "+w.ns+"/gone does not exist" {
+		t.Errorf("beside a dead entry %v are dead", got)
+	}
 	if f := look("outside"); f["backend"].Known() || f["fails"].Text() != "closed" {
 		t.Errorf("a URL = %v, want a backend that is unknown", f)
 	}

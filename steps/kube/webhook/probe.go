@@ -75,6 +75,7 @@ func facts() []steps.Field {
 		{Name: "name", Type: steps.String, Doc: "name of its configuration"},
 		{Name: "uid", Type: steps.Ident, Doc: "UID of its configuration"},
 		{Name: "entries", Type: steps.Int, Doc: "entries of that configuration"},
+		{Name: "also_down", Type: steps.Table, Doc: "other entries of it that fail closed, to why nothing answers for them"},
 		{Name: "changed", Type: steps.Time, Doc: "when the configuration was created, or last written by what manages its fields"},
 		{Name: "fails", Type: steps.Enum, Values: []string{"closed", "open"}, Doc: "what happens to a request while the webhook cannot be asked: closed refuses it, open lets it pass"},
 		{Name: "backend", Type: steps.Enum, Values: []string{"down", "serving"}, Doc: "whether its service has an endpoint that is ready; unknown for a URL outside the cluster"},
@@ -165,6 +166,11 @@ func (e entry) tell(ctx context.Context, c *cluster.Client, f steps.Facts, obs *
 		wait = 10 // the default of admissionregistration.k8s.io/v1
 	}
 	f.Set("timeout", steps.DurationOf(time.Duration(wait)*time.Second))
+	beside, err := e.alsoDown(ctx, c)
+	if err != nil {
+		return err
+	}
+	f.Set("also_down", steps.TableOf(beside))
 	to := e.hook.ClientConfig.Service
 	if to == nil {
 		f.Set("service", steps.StringOf(""))
@@ -186,6 +192,32 @@ func (e entry) tell(ctx context.Context, c *cluster.Client, f steps.Facts, obs *
 	f.Set("backend", steps.EnumOf("down"))
 	obs.Summary = fmt.Sprintf("%s of %s fails %s, and %s.", e.hook.Name, label, fails, why)
 	return nil
+}
+
+// alsoDown is the other entries of the configuration that refuse requests because nothing
+// answers for them, by name. A configuration installs them together, and they often share
+// a service.
+func (e entry) alsoDown(ctx context.Context, c *cluster.Client) (map[string]string, error) {
+	out, asked := map[string]string{}, map[string]string{}
+	for _, hook := range e.in.Webhooks {
+		to := hook.ClientConfig.Service
+		if hook.Name == e.hook.Name || hook.FailurePolicy == "Ignore" || to == nil {
+			continue
+		}
+		key := to.Namespace + "/" + to.Name
+		why, known := asked[key]
+		if !known {
+			var err error
+			if why, err = Unserved(ctx, c, to.Namespace, to.Name); err != nil {
+				return nil, err
+			}
+			asked[key] = why
+		}
+		if why != "" {
+			out[hook.Name] = why
+		}
+	}
+	return out, nil
 }
 
 func blank(s *metav1.LabelSelector) bool {
