@@ -57,10 +57,17 @@ func (e *MissingError) Error() string {
 }
 
 // ArgumentError says that a parameter of a step has a value that its kind does
-// not take.
-type ArgumentError struct{ Step, Param, Value, Why string }
+// not take. Ungiven are the parameters of the runbook that would give it one.
+type ArgumentError struct {
+	Step, Param, Value, Why string
+	Ungiven                 []string
+}
 
 func (e *ArgumentError) Error() string {
+	if len(e.Ungiven) > 0 {
+		return fmt.Sprintf("step %s cannot start: the runbook's parameter %s is not given; give it with P, or with -p %s=VALUE",
+			e.Step, strings.Join(e.Ungiven, " or "), e.Ungiven[0])
+	}
 	return fmt.Sprintf("step %s cannot start: its parameter %s would be %q, which %s", e.Step, e.Param, e.Value, e.Why)
 }
 

@@ -293,6 +293,16 @@ func TestWith(t *testing.T) {
 	}
 }
 
+// TestWithNamesWhatWasNotGiven: a step that lacks a parameter of the runbook names that one, and
+// not its own that would come out empty.
+func TestWithNamesWhatWasNotGiven(t *testing.T) {
+	t.Parallel()
+	_, err := named(t, "init-cascade").With("source", Vars{Params: steps.Params{"namespace": steps.StringOf("shop"), "source": steps.StringOf("")}})
+	if err == nil || !strings.Contains(err.Error(), "parameter source is not given; give it with P, or with -p source=VALUE") {
+		t.Errorf("With() = %v", err)
+	}
+}
+
 func TestWithFillsTheDefaultsOfTheKind(t *testing.T) {
 	t.Parallel()
 	got, err := mustParse(t, head+gated).With("lock", Vars{})

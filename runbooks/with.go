@@ -32,12 +32,12 @@ func (r *Runbook) With(step string, v Vars) (steps.Params, error) {
 		}
 		if textual(a.field.Type) && got.Text() == "" {
 			if a.field.Required {
-				return nil, &ArgumentError{s.ID, a.field.Name, "", "is empty"}
+				return nil, &ArgumentError{Step: s.ID, Param: a.field.Name, Why: "is empty", Ungiven: r.ungivenIn(a, v)}
 			}
 			continue
 		}
 		if err := fits(a.field, got); err != nil {
-			return nil, &ArgumentError{s.ID, a.field.Name, got.Text(), "its kind does not take: " + err.Error()}
+			return nil, &ArgumentError{Step: s.ID, Param: a.field.Name, Value: got.Text(), Why: "its kind does not take: " + err.Error()}
 		}
 		out[a.field.Name] = got
 	}
@@ -61,6 +61,17 @@ func (r *Runbook) Told(step string, v Vars) steps.Params {
 	return out
 }
 
+// ungivenIn are the parameters without a value on which an argument rests, where it rests on
+// nothing else.
+func (r *Runbook) ungivenIn(a argument, v Vars) (out []string) {
+	for _, t := range a.value {
+		for _, e := range t.exprs() {
+			out = append(out, r.ungiven(e, v)...)
+		}
+	}
+	return out
+}
+
 func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
 	missing := func(vs []verdict) error {
 		e := &MissingError{Step: s.ID, Param: a.field.Name}
@@ -78,7 +89,7 @@ func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
 				return steps.Value{}, missing(lacking)
 			}
 			if why := optionOf(a.field, t, item); why != "" {
-				return steps.Value{}, &ArgumentError{s.ID, a.field.Name, item, why}
+				return steps.Value{}, &ArgumentError{Step: s.ID, Param: a.field.Name, Value: item, Why: why}
 			}
 			list = append(list, item)
 		}

@@ -157,7 +157,11 @@ func (s *Session) finishProbe(ctx context.Context, step string, n int, k steps.K
 	end.Findings = found(rb, journal.Bare(step), v, obs.Findings)
 	if n := len(end.Findings); err != nil && n > 0 {
 		// None of them can be told, all for the one reason that the summary gives.
-		end.Findings = []steps.Finding{{Level: steps.Warning, Say: fmt.Sprintf("none of the %d things that the runbook looks for here could be checked", n)}}
+		say := "what the runbook looks for here could not be checked"
+		if n > 1 {
+			say = fmt.Sprintf("none of the %d things that the runbook looks for here could be checked", n)
+		}
+		end.Findings = []steps.Finding{{Level: steps.Warning, Say: say}}
 	}
 	if st, ok := s.state.Step(step); ok && st.Kind == triage.WatchStep {
 		green := rb.Green(journal.Bare(step), v)

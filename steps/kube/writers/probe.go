@@ -193,6 +193,9 @@ func (w *writers) keep(out steps.Sink, lists map[string][]string) string {
 
 func (w *writers) summary(suspects []suspect) string {
 	text := fmt.Sprintf("%d suspects may write %s", len(suspects), w.t)
+	if len(suspects) == 1 {
+		text = fmt.Sprintf("1 suspect may write %s", w.t)
+	}
 	if len(suspects) > 0 {
 		text += ", first " + suspects[0].name
 	}
@@ -219,7 +222,11 @@ func (w *writers) remarks(suspects []suspect) (out []steps.Finding) {
 	for _, d := range w.dangling[:min(len(w.dangling), 10)] {
 		say(steps.Info, "%s: the creator of that role decides what it grants.", steps.Clip(d, 400))
 	}
-	if n := len(w.indirect); n > 0 {
+	switch n := len(w.indirect); n {
+	case 0:
+	case 1:
+		say(steps.Info, "1 account may give itself the right to write it, or act as an account that has it: %s.", steps.Clip(w.indirect[0], 300))
+	default:
 		say(steps.Info, "%d accounts may give themselves the right to write it, or act as an account that has it; the artifact names them. First: %s.", n, steps.Clip(w.indirect[0], 300))
 	}
 	say(steps.Info, "The accounts are by RBAC only. Writers outside of the cluster (a node's timers and cron, CI, people) are in no object of it: see kube/node-report and the audit log.")
