@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,21 @@ func TestReadAllLeavesOut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReadAllTakesWhatIsStale: what a changed parameter made stale is read again in one round,
+// not key by key.
+func TestReadAllTakesWhatIsStale(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	for i := range s.run.Snap.State.Steps {
+		if st := &s.run.Snap.State.Steps[i]; st.ID == id("state") {
+			st.Attempts, st.Status = 1, triage.Stale
+		}
+	}
+	if !slices.ContainsFunc(s.run.Ready(), func(st triage.Step) bool { return st.ID == id("state") }) {
+		t.Errorf("it is left out: %+v", s.run.Ready())
 	}
 }
 

@@ -173,7 +173,7 @@ func (r *Screen) Onward(env *screen.Env) {
 		return
 	}
 	r.Front(o.Step)
-	if st, _ := r.step(); r.rounds && o.Kind == triage.DoProbe && st.Attempts == 0 && !st.Heavy && st.Kind == triage.ProbeStep {
+	if st, _ := r.step(); r.rounds && o.Kind == triage.DoProbe && unread(st) && !st.Heavy && st.Kind == triage.ProbeStep {
 		r.Round = round{on: true}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Ready are the reads that can be started together: those of the phase in front
-// that were never tried and that nothing bars. What runs a program, what is
+// that were never tried, or that are stale since what they read moved, and that nothing bars. What runs a program, what is
 // sampled and what opens is started by itself.
 func (r *Screen) Ready() []triage.Step {
 	cur, _ := r.step()
@@ -29,9 +29,15 @@ func (r *Screen) readyIn(phase triage.Phase) []triage.Step {
 	behind := false
 	return slices.DeleteFunc(r.Steps(), func(st triage.Step) bool {
 		behind = behind || st.Phase == phase && st.Kind == triage.GateStep && st.Status == triage.Pending && r.Snap.Cards[st.ID].Aside == ""
-		return behind || st.Phase != phase || st.Kind != triage.ProbeStep || st.Heavy || st.Attempts > 0 || st.Status != triage.Pending ||
+		return behind || st.Phase != phase || st.Kind != triage.ProbeStep || st.Heavy || !unread(st) ||
 			r.Snap.Cards[st.ID].Aside != "" || !r.Can(triage.DoProbe, st.ID)
 	})
+}
+
+// unread reports whether a step was never tried, or has to be read again since what it reads
+// moved: a parameter that has another value is often one of many reads.
+func unread(st triage.Step) bool {
+	return st.Attempts == 0 && st.Status == triage.Pending || st.Status == triage.Stale
 }
 
 // readAll starts every read that is ready.
@@ -41,7 +47,7 @@ func (r *Screen) readAll(env *screen.Env) tea.Cmd {
 		ins = append(ins, triage.Intent{Kind: triage.DoProbe, Step: st.ID})
 	}
 	if len(ins) == 0 {
-		env.Warn("", "Every ready read of this phase was tried; r reads this step again.")
+		env.Warn("", "Every ready read of this phase was tried, and none is stale; r reads this step again.")
 		return nil
 	}
 	return env.SendAll(ins)

@@ -166,7 +166,7 @@ func (r *Screen) label(o triage.Option) ink.Text {
 		if st.Heavy {
 			return ink.Say("Run a program, which only reads: %s", name)
 		}
-		if all := r.readyIn(st.Phase); st.Attempts == 0 && len(all) > 1 {
+		if all := r.readyIn(st.Phase); unread(st) && len(all) > 1 {
 			return ink.Say("Read all %d: %s", len(all), shorts(all))
 		}
 		return ink.Say("Read: %s", name)
@@ -252,7 +252,7 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 	switch o.Kind {
 	case triage.DoProbe:
-		if st, _ := r.Snap.State.Step(o.Step); st.Attempts == 0 && !st.Heavy && len(r.Ready()) > 1 {
+		if st, _ := r.Snap.State.Step(o.Step); unread(st) && !st.Heavy && len(r.Ready()) > 1 {
 			return r.readRound(env)
 		}
 		return r.probe(env, o.Step)
