@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"handrail/cli/books"
@@ -192,6 +195,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 			return b.Params
 		},
 	}
+	f.Absent = func(path string) string { return absent(p, path) }
 	f.Untrusted = func(_ context.Context, runbook string, given map[string]string) (*tui.Untrusted, error) {
 		return untrusted(p, runbook, given)
 	}
@@ -199,6 +203,36 @@ func face(p *process.Program, c session.Config) tui.Config {
 	f.Trust = func(_ context.Context, of tui.Untrusted) error { return trustShown(p, of) }
 	recognising(p, &f)
 	return f
+}
+
+// absent says why there is no file of this name. It waits a moment at most: of a file that a
+// network keeps from being seen nothing is said.
+func absent(p *process.Program, path string) string {
+	dir, err := p.WorkDir()
+	if err != nil {
+		return ""
+	}
+	at := path
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	seen := make(chan error, 1)
+	go func() {
+		_, err := os.Stat(at)
+		seen <- err
+	}()
+	select {
+	case err := <-seen:
+		switch {
+		case err == nil:
+			return ""
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ENOTDIR):
+			return fmt.Sprintf("there is no file %q", steps.Clip(at, 120))
+		}
+		return steps.Clip(err.Error(), 120)
+	case <-time.After(300 * time.Millisecond):
+		return ""
+	}
 }
 
 // recognising gives the screens what knows an error or a symptom.

@@ -511,6 +511,40 @@ func TestLogIsPastedIntoItsLine(t *testing.T) {
 	}
 }
 
+// TestListPastedAsPathIsRefusedAtOnce: a text of several lines in the line of a path, a path where
+// nothing is, and a value against the grammar of its line are each refused on the sheet, whole.
+func TestListPastedAsPathIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.Config.Params = func(string) []steps.Field {
+		return []steps.Field{{Name: "list", Type: steps.Path, Doc: "ids of all objects"}, {Name: "quota", Type: steps.String, Pattern: "[a-z]+", Doc: "name of the quota that refuses"}}
+	}
+	s.Config.Absent = func(path string) string {
+		if path == "ids.txt" {
+			return ""
+		}
+		return "there is no file \"" + path + "\""
+	}
+	s.press("P")
+	before := len(s.bench.sent)
+	s.Sheet.Paste("alias-ada\nalias-bea\n")
+	s.want(t, "list is the path of a file. Save the text to a file")
+	s.write("nowhere.txt")
+	s.press("enter")
+	s.want(t, "there is no file", "or leave the line empty")
+	s.press("ctrl+u")
+	s.write("ids.txt")
+	s.press("down")
+	s.write("base line")
+	s.press("enter")
+	s.want(t, "quota cannot be", "name of the quota that refuses")
+	s.press("ctrl+u")
+	s.press("enter", "enter")
+	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Params["list"] != "ids.txt" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
 // TestMatchedTextGoesAlong: the text that was matched is what the incident begins with.
 func TestMatchedTextGoesAlong(t *testing.T) {
 	t.Parallel()

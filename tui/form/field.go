@@ -22,6 +22,7 @@ type Field struct {
 	About    ink.Text                // what the line is about, drawn above it, "" for nothing
 	Keeps    *Paste                  // takes a text of several lines as a whole, nil where the line takes none
 	Stands   string                  // what stands in the line for that text
+	Lines    ink.Text                // why a text of several lines is refused, "" where it is taken as one
 	Row      *Row                    // the line stands for a whole question, nil for a line alone
 	Explain  bool                    // the hint stays in sight below the line in front, once there is a text
 	was      string                  // what the line was filled with, "" for nothing

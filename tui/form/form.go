@@ -194,6 +194,10 @@ func (f *Form) Paste(s string) {
 			}
 			return
 		}
+		if cur.Lines != "" && strings.Contains(strings.TrimSpace(s), "\n") && f.given(strings.Join(strings.Fields(s), " ")) == nil {
+			f.wrong = cur.Lines
+			return
+		}
 		cur.Edit.Paste(strings.Join(strings.Fields(s), " "))
 	}
 }

@@ -39,22 +39,35 @@ func pairs(line string, names []string) map[string]string {
 	return out
 }
 
-// spread puts what the line in front says of others into their lines, and leaves all in sight
-// to be looked at; its own keeps what it was filled with. False where it says nothing of others.
-func (f *Form) spread() bool {
-	cur := &f.Fields[f.at]
-	if !f.Pairs || cur.Choices != nil {
-		return false
+// given reads what a line says of the others, nil for nothing.
+func (f *Form) given(line string) map[string]string {
+	if !f.Pairs {
+		return nil
 	}
 	var names []string
 	for _, fl := range f.Fields {
 		names = append(names, fl.name)
 	}
-	given := pairs(strings.TrimPrefix(cur.Edit.Value(), cur.was), names)
-	if given == nil {
+	return pairs(line, names)
+}
+
+// spread puts what the line in front says of others into their lines, and leaves all in sight
+// to be looked at; its own keeps what it was filled with, or the value that stands before them.
+// False where it says nothing of others.
+func (f *Form) spread() bool {
+	cur := &f.Fields[f.at]
+	if cur.Choices != nil {
 		return false
 	}
-	cur.Edit.Set(cur.was)
+	own, rest := cur.was, strings.TrimPrefix(cur.Edit.Value(), cur.was)
+	given := f.given(rest)
+	if given == nil {
+		if own, rest = f.behind(cur); own == "" {
+			return false
+		}
+		given = f.given(rest)
+	}
+	cur.Edit.Set(own)
 	f.wrong = ""
 	for i := range f.Fields {
 		fl := &f.Fields[i]
@@ -74,4 +87,14 @@ func (f *Form) spread() bool {
 	}
 	f.AtFirstEmpty()
 	return true
+}
+
+// behind parts a line whose value stands before what it says of others. A value with a space or
+// with signs of its own, such as a patch, is left whole: it may hold a name and an = itself.
+func (f *Form) behind(cur *Field) (own, rest string) {
+	own, rest, ok := strings.Cut(strings.TrimSpace(cur.Edit.Value()), " ")
+	if !ok || strings.ContainsAny(own, `=[]{}"'`) || f.given(rest) == nil {
+		return "", ""
+	}
+	return own, rest
 }

@@ -62,3 +62,42 @@ func FuzzPairs(f *testing.F) {
 		}
 	})
 }
+
+// TestPairsBehindATypedValue: the value that was typed before what it says of others stays; a
+// patch, which may hold a name and an = itself, is left whole.
+func TestPairsBehindATypedValue(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][2]string{
+		"baseline app=web":       {"baseline", "web"},
+		"baseline -p app='a b'":  {"baseline", "a b"},
+		"a b app=web":            {"a b app=web", ""},
+		`[{"op":"test"}] app=x`:  {`[{"op":"test"}] app=x`, ""},
+		"baseline other=web":     {"baseline other=web", ""},
+		"baseline app":           {"baseline app", ""},
+		"env[name=HOST] app=web": {"env[name=HOST] app=web", ""},
+	} {
+		f := &Form{Pairs: true, Fields: []Field{Named("quota", "quota", "", false), Named("app", "app", "", false)}}
+		f.Fields[0].Edit.Set(line)
+		spread := f.spread()
+		if got := [2]string{f.Fields[0].value(), f.Fields[1].value()}; got != want || spread != (want[1] != "") {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestSeveralLinesAreNoPath: a text of several lines is refused in a line that takes a path, but
+// for one that says name=value of the lines.
+func TestSeveralLinesAreNoPath(t *testing.T) {
+	t.Parallel()
+	list := Named("list", "list", "", false)
+	list.Lines = "list is the path of a file."
+	f := &Form{Pairs: true, Fields: []Field{list, Named("app", "app", "", false)}}
+	f.Paste("alias-ada\nalias-bea\n")
+	if f.Fields[0].value() != "" || f.wrong != list.Lines {
+		t.Errorf("taken as %q, said %q", f.Fields[0].value(), f.wrong)
+	}
+	f.Paste("list=a.txt\napp=web\n")
+	if !f.spread() || f.Fields[0].value() != "a.txt" || f.Fields[1].value() != "web" {
+		t.Errorf("pairs give %q and %q", f.Fields[0].value(), f.Fields[1].value())
+	}
+}

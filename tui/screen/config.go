@@ -57,6 +57,9 @@ type Config struct {
 	BySymptoms func(picked []string) []Hit // the runbooks that know them, best first
 	Alike      func(text string) []Alike   // incidents with the same error; nil for none
 	Params     func(runbook string) []steps.Field
+	// Absent says why the file that a parameter names cannot be read, "" where it can or that
+	// is not known in a moment; nil: not known.
+	Absent func(path string) string
 	// Untrusted says that a runbook would run programs in a directory which is not
 	// trusted; nil where none runs, or all is well. Trust trusts it as it was then, and
 	// fails where it changed since.

@@ -3,6 +3,7 @@ package sheets
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,8 +20,9 @@ import (
 
 // parameters are the lines of such a sheet: first what must be given, then what is
 // known already, then the rest. Enter accepts all of them as they stand. A log may be
-// pasted into its line; text takes it.
-func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []form.Field {
+// pasted into its line; text takes it. Any other text of several lines is no path, and a path
+// where nothing is would be refused only by the read that wants it.
+func parameters(env *screen.Env, fs []steps.Field, known map[string]string, text *form.Paste) []form.Field {
 	rank := func(p steps.Field) int {
 		switch {
 		case p.Required:
@@ -51,13 +53,26 @@ func parameters(fs []steps.Field, known map[string]string, text *form.Paste) []f
 		} else {
 			fl.Explain = true
 			fl.Fill(value)
-			if p.Type == steps.Path && p.Name == "log" {
+			switch {
+			case p.Type == steps.Path && p.Name == "log":
 				fl.Keeps, fl.Stands = text, triage.Pasted
 				fl.Hint("; or paste it")
+			case p.Type == steps.Path:
+				fl.Lines = ink.Say("%s is the path of a file. Save the text to a file, and give its path here.", p.Name)
 			}
 			fl.Check = func(s string) ink.Text {
 				if _, err := steps.ParseValue(p.Type, s); err != nil {
 					return ink.Shown(err.Error())
+				}
+				if re, err := regexp.Compile(`\A(?:` + p.Pattern + `)\z`); p.Pattern != "" && err == nil && !re.MatchString(steps.WithoutTokens(s)) {
+					return ink.Say("%s cannot be %q: %s. %s", p.Name, steps.Clip(steps.WithoutTokens(s), 60), p.Doc, severalAtOnce)
+				}
+				// Of a directory its own sheet says more, and what was known before was not typed here.
+				if p.Type != steps.Path || p.Name == "dir" || s == value || s == triage.Pasted || env.Config.Absent == nil {
+					return ""
+				}
+				if why := env.Config.Absent(s); why != "" {
+					return ink.Say("%s: %s. Save it to a file and give the path, or leave the line empty.", p.Name, why)
 				}
 				return ""
 			}
@@ -89,9 +104,9 @@ const severalAtOnce ink.Text = "Several at once, typed or pasted: name=value nam
 // StartForm asks for the parameters of a runbook before it is taken up. What was found
 // is filled in; do gets what was accepted, without what is empty, and the text that was
 // pasted as the log.
-func StartForm(id string, fs []steps.Field, found map[string]string, does ink.Text, do func(given map[string]string, text string) tea.Cmd) *form.Form {
+func StartForm(env *screen.Env, id string, fs []steps.Field, found map[string]string, does ink.Text, do func(given map[string]string, text string) tea.Cmd) *form.Form {
 	text := &form.Paste{}
-	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Pairs: true, Fields: parameters(fs, found, text)}
+	f := &form.Form{Title: ink.Say("Start %s", id), Intro: []ink.Text{"What is it about?"}, Does: does, All: true, Pairs: true, Fields: parameters(env, fs, found, text)}
 	var names []string
 	for _, p := range fs {
 		if v := found[p.Name]; v != "" && v != p.Default {
@@ -142,7 +157,7 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 		env.Sheet = changeForm(env, id, now, changed, text.Whole())
 		return nil
 	}
-	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Pairs: true, Does: "change", Fields: parameters(fs, now, text),
+	f := &form.Form{Title: ink.Say("Parameters of %s", id), All: true, Pairs: true, Does: "change", Fields: parameters(env, fs, now, text),
 		Intro: []ink.Text{"What the incident is about. Press esc to leave it as it is.", severalAtOnce}, Submit: submit}
 	if len(wanted) > 0 {
 		f.AtLine(wanted[0])

@@ -313,7 +313,7 @@ func PlanForm(env *screen.Env) *form.Form {
 			}
 			if env.Config.Params != nil {
 				if fs := env.Config.Params(id); Asks(fs, found, false) {
-					env.Sheet = StartForm(id, fs, found, "switch", do)
+					env.Sheet = StartForm(env, id, fs, found, "switch", do)
 					return nil
 				}
 			}

@@ -45,7 +45,7 @@ func (s *Screen) offered(env *screen.Env, err error) bool {
 		})
 		return true
 	}
-	f := sheets.StartForm(no.start.Runbook, env.Config.Params(no.start.Runbook), no.start.Given, "start", func(v map[string]string, text string) tea.Cmd {
+	f := sheets.StartForm(env, no.start.Runbook, env.Config.Params(no.start.Runbook), no.start.Given, "start", func(v map[string]string, text string) tea.Cmd {
 		r := no.start
 		if text != "" {
 			r.Text = text

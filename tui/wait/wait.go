@@ -103,7 +103,7 @@ func (s *Screen) StartWith(env *screen.Env, r screen.Start) tea.Cmd {
 
 func (s *Screen) ask(env *screen.Env, r screen.Start, fs []steps.Field) *form.Form {
 	var f *form.Form
-	f = sheets.StartForm(r.Runbook, fs, r.Given, "start", func(v map[string]string, text string) tea.Cmd {
+	f = sheets.StartForm(env, r.Runbook, fs, r.Given, "start", func(v map[string]string, text string) tea.Cmd {
 		r.Given = v
 		if text != "" {
 			r.Text = text
