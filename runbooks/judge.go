@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -193,6 +194,22 @@ func (r *Runbook) Green(step string, v Vars) steps.Value {
 	}
 }
 
+// NothingHere is the summary of a watch that has nothing to read.
+const NothingHere = "Not read: what it is to show does not occur here, by the parameters and the answers."
+
+// Moot reports whether the condition of a watch is true whatever it would read, as of a broker
+// where none is involved: then there is nothing to read, and nothing that could not be read.
+func (r *Runbook) Moot(step string, v Vars) bool {
+	if s := r.step(step); s == nil || s.Kind != triage.WatchStep {
+		return false
+	}
+	v.Facts, v.Read = maps.Clone(v.Facts), maps.Clone(v.Read)
+	delete(v.Facts, r.bare(step))
+	delete(v.Read, r.bare(step))
+	green := r.Green(step, v)
+	return green.Known() && green.Bool()
+}
+
 // Untrue are the findings of a step, by their rule, whose condition is known not to hold.
 func (r *Runbook) Untrue(step string, v Vars) map[int]bool {
 	out := map[int]bool{}
@@ -237,6 +254,9 @@ func (r *Runbook) Findings(step string, v Vars) []steps.Finding {
 			out = append(out, found)
 		case resFalse:
 		default:
+			if r.Moot(step, v) {
+				continue // nothing was to be read for it
+			}
 			if found.Level != steps.Info {
 				found.Level = steps.Warning
 			}

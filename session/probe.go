@@ -50,15 +50,19 @@ func (s *Session) startProbe(in triage.Intent) error {
 		return refuse(fmt.Sprintf("this handrail has no probe %q", step.Uses), "use the handrail version that opened the incident")
 	}
 	params, err := rb.With(journal.Bare(in.Step), s.vars(rb.ID))
-	if rs := s.scene().Lacks(err); rs != nil {
+	moot := rb.Moot(journal.Bare(in.Step), s.vars(rb.ID))
+	if rs := s.scene().Lacks(err); rs != nil && !moot {
 		return &triage.Refused{Intent: in.Kind, Step: in.Step, Refusals: rs}
 	}
 	if err := s.enter(in); err != nil {
 		return err
 	}
 	n := step.Attempts + 1
-	if err != nil {
-		return s.cannotStart(step, kind, n, err)
+	switch {
+	case moot:
+		return s.unread(step, kind, n, steps.Observation{Summary: runbooks.NothingHere}, nil)
+	case err != nil:
+		return s.unread(step, kind, n, steps.Observation{}, err)
 	}
 	if !s.hold() {
 		return ErrClosed
@@ -99,13 +103,13 @@ func (s *Session) startProbe(in triage.Intent) error {
 	return nil
 }
 
-// cannotStart records a probe whose parameters cannot be known: that it could
-// not be checked, and why, is evidence too.
-func (s *Session) cannotStart(step triage.Step, kind steps.Kind, n int, why error) error {
+// unread records a probe that is not sent: its parameters cannot be known, and why is evidence
+// too; or it is a watch that has nothing to read here.
+func (s *Session) unread(step triage.Step, kind steps.Kind, n int, obs steps.Observation, why error) error {
 	if err := s.record(triage.ProbeStart{Step: step.ID, N: n, Kind: kind.Name, Layers: layers(kind)}, nil); err != nil {
 		return err
 	}
-	return s.finishProbe(s.ctx, step.ID, n, kind, steps.Observation{}, why, nil, nil)
+	return s.finishProbe(s.ctx, step.ID, n, kind, obs, why, nil, nil)
 }
 
 // layers names what keeps a probe of this kind from writing.

@@ -39,7 +39,8 @@ func (s *stage) read(st triage.Step) error {
 	}
 	k, _ := s.rb.Kind(id, s.cat)
 	with, missing := s.rb.With(id, s.vars())
-	if rs := s.scene().Lacks(missing); rs != nil {
+	moot := s.rb.Moot(id, s.vars())
+	if rs := s.scene().Lacks(missing); rs != nil && !moot {
 		return &triage.Refused{Intent: in.Kind, Step: st.ID, Refusals: rs}
 	}
 	if err := s.enter(in); err != nil {
@@ -60,6 +61,8 @@ func (s *stage) read(st triage.Step) error {
 	end := triage.ProbeEnd{Step: st.ID, N: n, Outcome: "ok", Summary: "as the test records", Facts: map[string]steps.Value{}}
 	failed := s.c.Fails[id]
 	switch {
+	case moot:
+		end.Summary, got, failed = runbooks.NothingHere, nil, ""
 	case missing != nil:
 		failed = missing.Error()
 	case failed == "" && !recorded:
