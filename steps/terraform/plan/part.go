@@ -48,7 +48,7 @@ func Part(ctx context.Context, env steps.Env, w module.Workdir, s backend.Store,
 	case err != nil:
 		return "", err
 	case r.Exit != 0 && r.Exit != 2:
-		return "", fmt.Errorf("the plan failed (exit %d): %s", r.Exit, tool.FirstError(r.Stderr))
+		return "", fmt.Errorf("the plan failed (exit %d): %s", r.Exit, tool.FirstErrorOf(env, r.Stderr))
 	}
 	return m.file, nil
 }

@@ -155,7 +155,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 	f := steps.NewFacts(Facts())
 	f.Set("exit", steps.IntOf(int64(r.Exit)))
 	if r.Exit != 0 && r.Exit != 2 {
-		why := tool.FirstError(r.Stderr)
+		why := tool.FirstErrorOf(p.Env, r.Stderr)
 		obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: "The plan failed: " + why})
 		obs.Facts = f.Rest("the plan failed")

@@ -264,7 +264,7 @@ func (m *planRun) plan(ctx context.Context) (steps.Observation, error) {
 	}
 	if r.Exit != 0 && r.Exit != 2 {
 		m.obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
-		m.obs.Say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", tool.FirstError(r.Stderr))
+		m.obs.Say(steps.Critical, "The plan failed, and nothing is kept that could be applied: %s", tool.FirstErrorOf(m.env, r.Stderr))
 		m.obs.Facts = m.facts.Rest("the plan failed")
 		return m.obs, nil
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,35 @@ func passes(name string) bool {
 		}
 	}
 	return false
+}
+
+// variable is the name of one of the environment, as an error of a provider writes it.
+var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b`)
+
+// Withheld says of the variables that an error names and that are set here which of them are
+// not handed on to a program, and how it gets them all the same; "" for none.
+func Withheld(env steps.Env, said []byte) string {
+	var names []string
+	for _, name := range variable.FindAllString(string(said), -1) {
+		set := slices.ContainsFunc(env.Environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		if set && !passes(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s is set here, and handrail does not hand it on: a program gets the variables of the known clouds and backends, and TF_VAR_NAME of any name. "+
+		"Give the provider the value in its configuration, by a variable of the module that TF_VAR_NAME sets; docs/settings.md lists what is handed on.", strings.Join(names, ", "))
+}
+
+// FirstErrorOf is [FirstError] of a program that Env started, with what was kept from it.
+func FirstErrorOf(env steps.Env, stderr []byte) string {
+	why := FirstError(stderr)
+	if kept := Withheld(env, stderr); kept != "" {
+		why += " (" + kept + ")"
+	}
+	return why
 }
 
 // Secrets returns the values in the environment of a tofu that are secret:

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"handrail/steps"
@@ -19,5 +20,24 @@ func TestChildSecretsAreThoseThatAreHandedOn(t *testing.T) {
 	want := []string{"correct horse", "battery-acid", "staple-gun", "hunter22", "abcdef01", "passphrase here"}
 	if got := Secrets(env); !slices.Equal(got, want) {
 		t.Fatalf("Secrets() = %q, want %q", got, want)
+	}
+}
+
+// TestWithheldVariableIsNamed: an error that names a variable which is set and was not handed on
+// says so; one that was handed on, or is not set, is not taken for the reason.
+func TestWithheldVariableIsNamed(t *testing.T) {
+	t.Parallel()
+	env := steps.Env{Environ: []string{"RECORDS_API=http://x", "AWS_REGION=eu", "TF_VAR_a=b"}}
+	for said, want := range map[string]bool{
+		"Error: the provider needs RECORDS_API": true,
+		"Error: set AWS_REGION":                 false,
+		"Error: set RECORDS_TOKEN":              false,
+		"Error: no such host":                   false,
+		"":                                      false,
+	} {
+		got := FirstErrorOf(env, []byte(said))
+		if strings.Contains(got, "RECORDS_API is set here, and handrail does not hand it on") != want || strings.Contains(got, "http://x") {
+			t.Errorf("FirstErrorOf(%q) = %q", said, got)
+		}
 	}
 }
