@@ -66,7 +66,8 @@ func (b Plan) named() bool {
 
 // fallen are the steps of a plan that stood on parameters which it changes: those that
 // use one, those that depend on such a step, and the words of people that depend on
-// nothing where what was read with the old value is about something else now.
+// nothing, from the phase on in which the old value was first read: what was said before that
+// was said of the same thing.
 func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range b.Steps {
@@ -74,10 +75,10 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 			out[p.ID] = true
 		}
 	}
-	about, from := f.replaced(b, changed)
+	_, from := f.replaced(b, changed)
 	for _, p := range b.Steps {
 		word := p.Kind == AskStep || p.Kind == ManualStep || p.Kind == ConcludeStep
-		if word && len(p.Params) == 0 && len(p.Refs) == 0 && (about || from >= 0 && slices.Index(Phases(), p.Phase) >= from) {
+		if word && len(p.Params) == 0 && len(p.Refs) == 0 && from >= 0 && slices.Index(Phases(), p.Phase) >= from {
 			out[p.ID] = true
 		}
 	}
@@ -92,10 +93,9 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 	return out
 }
 
-// replaced reports whether something was read with a text that is replaced. What was read
-// up to the class says what the incident is about: it was about another thing then. What
-// was read after that says only which way was taken out of it, from that phase on; -1 where
-// nothing was.
+// replaced reports whether something was read with a text that is replaced, and from which phase
+// on; -1 where nothing was. What was read up to the class says what the incident is about: it
+// was about another thing then. What was read after that says only which way was taken out of it.
 func (f *folder) replaced(b Plan, changed []string) (about bool, from int) {
 	from = -1
 	old := f.s.Params(b.Runbook)

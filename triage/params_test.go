@@ -304,3 +304,31 @@ func TestAnotherWayOutOfTheSame(t *testing.T) {
 		t.Error("whether anything was changed is asked again")
 	}
 }
+
+// TestWordsBeforeTheFirstReadStand: a text that is first read in the middle, such as a list that
+// a person adds, leaves what was said before that phase; what is said from there on falls.
+func TestWordsBeforeTheFirstReadStand(t *testing.T) {
+	t.Parallel()
+	with := func(list string) Plan {
+		p := paramPlan("a")
+		p.Params["list"] = record.StringOf(list)
+		p.Steps = append(p.Steps,
+			PlanStep{ID: "demo/truth", Phase: Preserve, Kind: ManualStep},
+			PlanStep{ID: "demo/progress", Phase: Locate, Kind: ManualStep},
+			PlanStep{ID: "demo/subtract", Phase: Mutation, Kind: ProbeStep, Params: []string{"list"}},
+			PlanStep{ID: "demo/sets", Phase: Mutation, Kind: ManualStep},
+			PlanStep{ID: "demo/agreed", Phase: Authority, Kind: ManualStep})
+		return p
+	}
+	story := ready()
+	story[1] = with("one.txt")
+	s := tell(t, State{}, append(story, begin("demo/subtract"), read("demo/subtract", 1, "ok", "true"), Manual{Step: "demo/truth", Proof: "kept"},
+		Manual{Step: "demo/progress", Proof: "counted"}, Manual{Step: "demo/sets", Proof: "named"}, Manual{Step: "demo/agreed", Proof: "a note"})...)
+	to := tell(t, s, with("two.txt"))
+	for id, stands := range map[string]bool{"demo/truth": true, "demo/progress": true, "demo/subtract": false, "demo/sets": false, "demo/agreed": false} {
+		was, _ := s.Step(id)
+		if now, _ := to.Step(id); (now.Status == was.Status) != stands {
+			t.Errorf("%s went from %s to %s", id, was.Status, now.Status)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/triage"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
@@ -47,6 +48,9 @@ func about(env *screen.Env, w int) ink.Drawn {
 	say(copyAge(env))
 	say(atKeyboard(env))
 	for _, kv := range env.Snap.Header {
+		if own := space(env); kv.Key == "namespace" && own != "" {
+			kv.Value = own
+		}
 		ps = append(ps, part{key: kv.Key, value: kv.Value})
 	}
 	if as := identity(env); as != "" {
@@ -165,13 +169,27 @@ func module(env *screen.Env) []steps.KV {
 		if v := steps.Find(env.Snap.Where, key); v != "" {
 			return v
 		}
-		return given[param].Text()
+		return told(given[param])
 	}
 	out := []steps.KV{{Key: "dir", Value: tail(find("directory", "dir"), mostDir)}}
 	if space := find("workspace", "workspace"); space != "" && steps.Find(env.Snap.Header, "workspace") == "" {
 		out = append(out, steps.KV{Key: "workspace", Value: string(ink.Clip(ink.Shown(space), mostSpace))})
 	}
 	return out
+}
+
+// space is the namespace that the incident is about, "" where its runbook was given none: that
+// of the context holds then.
+func space(env *screen.Env) string {
+	return told(env.Snap.State.Params(env.Snap.State.Plan().Runbook)["namespace"])
+}
+
+// told is the text of a parameter, "" for one that was not given.
+func told(v triage.Value) string {
+	if !v.Known() {
+		return ""
+	}
+	return v.Text()
 }
 
 // tail is the end of a path, from a folder on.

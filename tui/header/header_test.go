@@ -68,6 +68,20 @@ func TestHeaderNamesTheModule(t *testing.T) {
 	}
 }
 
+// TestHeaderNamesTheNamespaceOfTheIncident: a namespace that the runbook was given stands in
+// the place of that of the context.
+func TestHeaderNamesTheNamespaceOfTheIncident(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"parcel": "namespace parcel", "": "namespace default"} {
+		plan := triage.Plan{Runbook: "demo", Params: map[string]triage.Value{"namespace": steps.StringOf(given)}}
+		env := &screen.Env{Incident: struct{ screen.Incident }{}, W: 120, Case: &incident.Case{Snap: view.Snapshot{
+			State: triage.State{Plans: []triage.Plan{plan}}, Header: []steps.KV{{Key: "cluster", Value: "lab"}, {Key: "namespace", Value: "default"}}}}}
+		if got := ansi.Strip(string(Draw(env, "run")[1])); !strings.Contains(got, want) {
+			t.Errorf("given %q: %q", given, got)
+		}
+	}
+}
+
 // TestHeaderKeepsWhoActs: whom the API server knows stays on the line. The directory yields
 // first, then what a gate names again; a long name keeps its end.
 func TestHeaderKeepsWhoActs(t *testing.T) {
