@@ -2,7 +2,6 @@ package runbooks
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -195,18 +194,17 @@ func (r *Runbook) Green(step string, v Vars) steps.Value {
 }
 
 // NothingHere is the summary of a watch that has nothing to read.
-const NothingHere = "Not read: what it is to show does not occur here, by the parameters and the answers."
+const NothingHere = "Not read: what it is to show does not occur here, by the parameters."
 
-// Moot reports whether the condition of a watch is true whatever it would read, as of a broker
+// Moot reports whether the parameters alone make the condition of a watch true, as of a broker
 // where none is involved: then there is nothing to read, and nothing that could not be read.
+// Where answers or other readings make it true, it is read: it may show more than its condition
+// looks at.
 func (r *Runbook) Moot(step string, v Vars) bool {
 	if s := r.step(step); s == nil || s.Kind != triage.WatchStep {
 		return false
 	}
-	v.Facts, v.Read = maps.Clone(v.Facts), maps.Clone(v.Read)
-	delete(v.Facts, r.bare(step))
-	delete(v.Read, r.bare(step))
-	green := r.Green(step, v)
+	green := r.Green(step, Vars{Params: v.Params})
 	return green.Known() && green.Bool()
 }
 
