@@ -32,7 +32,9 @@ func newRealm(in map[string]any) *realm {
 		r.clients = append(r.clients, c)
 	}
 	for _, s := range objects(in["clientScopes"]) {
-		s["id"] = newID()
+		if text(s, "id") == "" {
+			s["id"] = newID()
+		}
 		identify(s)
 		r.scopes = append(r.scopes, s)
 	}
@@ -157,6 +159,9 @@ func (r *realm) client(w http.ResponseWriter, req *http.Request, c map[string]an
 			list = append(list, map[string]any{"name": role})
 		}
 		answer(w, http.StatusOK, map[string]any{"realmMappings": list})
+	case path == "DELETE scope-mappings/realm":
+		delete(r.roles, name)
+		w.WriteHeader(http.StatusNoContent)
 	case path == "POST scope-mappings/realm":
 		var roles []struct{ Name string }
 		if json.Unmarshal(body, &roles) != nil {
