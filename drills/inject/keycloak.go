@@ -18,7 +18,7 @@ import (
 // runKeycloak is the verb keycloak.run: a stand-in for Keycloak, with a realm as it is before the incident.
 type runKeycloak struct {
 	Realm    []byte `key:"file,required" as:"file"`
-	Sessions int    `key:"sessions"`
+	Sessions int    `key:"sessions" range:"0 1000000"`
 }
 
 func (k runKeycloak) apply(ctx context.Context, st *stage.Stage) error {

@@ -194,7 +194,7 @@ func errForm(err error) error {
 func (s *server) post(ctx context.Context, path string, body []byte) (status int, said string, err error) {
 	u := s.base.JoinPath(path)
 	client, done := transport.RealmClient(s.env, s.base, s.roots, func(next http.RoundTripper, server string) http.RoundTripper {
-		below := strings.TrimPrefix(u.Path, s.base.Path)
+		below := "/" + strings.TrimPrefix(path, "/")
 		return transport.Store(next, server, []transport.Request{{Method: http.MethodPost, Path: below, SHA256: transport.Sum(body)}}, agent(s.env))
 	})
 	defer done()
