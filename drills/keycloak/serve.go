@@ -11,7 +11,7 @@
 //
 //	accounts     one of the master realm in each line: NAME PASSWORD; made by [Prepare]
 //	address      host:port, once it listens
-//	writes.log   METHOD PATH NAME of each request that writes, one in each line
+//	writes.log   one [Write] as JSON in each line
 package keycloak
 
 import (
@@ -21,7 +21,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -59,6 +58,40 @@ func Address(dir string) (string, error) {
 	}
 	return strings.TrimSpace(string(raw)), err
 }
+
+// Write is a request of an account of the master realm that may have written.
+type Write struct {
+	At     time.Time
+	Method string
+	Path   string
+	Who    string
+	Status int
+}
+
+// Writes are those that the server of a folder answered.
+func Writes(dir string) (out []Write, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "writes.log"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		var w Write
+		if err := json.Unmarshal([]byte(line), &w); err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// status sees what is answered.
+type status struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (s *status) WriteHeader(code int) { s.code = code; s.ResponseWriter.WriteHeader(code) }
 
 func random(n int) string {
 	b := make([]byte, n)
@@ -128,7 +161,15 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if req.Method != http.MethodGet {
-		fmt.Fprintf(s.log, "%s %s %s\n", req.Method, req.URL.Path, who)
+		seen := &status{ResponseWriter: w, code: http.StatusOK}
+		w = seen
+		at := time.Now()
+		defer func() {
+			raw, err := json.Marshal(Write{At: at, Method: req.Method, Path: req.URL.Path, Who: who, Status: seen.code})
+			if err == nil {
+				_, _ = s.log.Write(append(raw, '\n')) // a walk without it fails
+			}
+		}()
 	}
 	switch {
 	case req.URL.Path == "/stand-in/start" && req.Method == http.MethodPost && who == Robot:

@@ -84,6 +84,15 @@ func (st *Stage) KeycloakSecrets() ([]string, error) {
 	return out, nil
 }
 
+// KeycloakWrites are the requests of the operator that may have written, nothing where there is no realm.
+func (st *Stage) KeycloakWrites() ([]keycloak.Write, error) {
+	if st.Rec.Keycloak == "" {
+		return nil, nil
+	}
+	all, err := keycloak.Writes(st.keycloakDir())
+	return slices.DeleteFunc(all, func(w keycloak.Write) bool { return w.Who != NameOperator }), err
+}
+
 // KeycloakToken exchanges a form for a token of a realm.
 func (st *Stage) KeycloakToken(ctx context.Context, realm string, form url.Values) (string, error) {
 	raw, err := st.askKeycloak(ctx, http.MethodPost, "/realms/"+realm+"/protocol/openid-connect/token", "", []byte(form.Encode()))
