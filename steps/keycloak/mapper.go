@@ -2,11 +2,13 @@ package keycloak
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"handrail/steps"
@@ -35,7 +37,7 @@ const (
 	keyClaim  = "claim"
 	keySHA    = "definition"
 	keyNow    = "mapper now"
-	keyAppUID = "application"
+	keyApp    = "application"
 	keySync   = "auto-sync"
 	keyMade   = "id of the mapper"
 )
@@ -57,6 +59,17 @@ type order struct {
 	body []byte
 }
 
+// scene is what a preview is made from.
+type scene struct {
+	base  *url.URL
+	user  string
+	c     client
+	there bool
+	sides sides // without the live one
+	app   app.App
+	runs  *workload // nil where it was not named
+}
+
 // Preview implements steps.Gater.
 func (g mapperGate) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
 	s, err := signIn(ctx, g.env, g.roots, out)
@@ -64,83 +77,33 @@ func (g mapperGate) Preview(ctx context.Context, in steps.Params, out steps.Sink
 		return steps.Preview{}, err
 	}
 	defer s.done()
-	realm, name, of := in.Text("realm"), in.Text("client"), in.Text("mapper")
-	p := steps.Preview{Target: []steps.KV{
-		{Key: keyServer, Value: s.base.String()}, {Key: keyRealm, Value: realm}, {Key: keyClient, Value: name}, {Key: keyMapper, Value: of},
-	}}
-	unmet := func(cure, format string, args ...any) {
-		p.Unmet = append(p.Unmet, steps.Need{Why: fmt.Sprintf(format, args...), Cure: cure})
-	}
-	hold := func(key, value string) { p.Target = append(p.Target, steps.KV{Key: key, Value: value}) }
-	c, there, err := s.clientOf(ctx, realm, name)
-	if err != nil {
+	of := scene{base: s.base, user: s.user}
+	if of.c, of.there, err = s.clientOf(ctx, in.Text("realm"), in.Text("client")); err != nil {
 		return steps.Preview{}, err
 	}
-	for _, word := range (document{Clients: []client{c}}).secrets() {
+	for _, word := range (document{Clients: []client{of.c}}).secrets() {
 		out.Secret(word)
 	}
-	all := sides{}
 	if file := in.Text("export"); file != "" {
-		if all.before, err = readExport(g.env, file, out.Secret); err != nil {
+		if of.sides.before, err = readExport(g.env, file, out.Secret); err != nil {
 			return steps.Preview{}, fmt.Errorf("the export from before: %w", err)
 		}
 	}
-	if err := g.cluster(ctx, in, &all, hold, unmet, out); err != nil {
+	if err := of.read(ctx, g.env, in, out); err != nil {
 		return steps.Preview{}, err
 	}
-	m, from, two := all.wanted(name, of)
-	body := m.body()
-	path := strings.Join([]string{"admin", "realms", realm, "clients", c.ID, "protocol-mappers", "models"}, "/")
-	switch {
-	case !there:
-		unmet("find out who took the client away; a mapper alone does not bring it back", "The live realm %s has no client %s.", realm, name)
-	case !cluster.Plain(c.ID):
-		unmet("write it by hand", "The id of the client is of a form that no path takes: %q.", steps.Clip(c.ID, 100))
-	}
-	switch {
-	case from == "":
-		unmet("name an export from before that has it, or write it by hand", "Neither the export nor the import has a mapper %s of %s: what it was is not known.", of, name)
-	case two:
-		unmet("let its owner say which one is meant, and leave it in one of both alone", "The export and the import have the mapper %s of %s, and not the same.", of, name)
-	case m.claim() == "":
-		unmet("write it by hand", "The mapper %s names no claim that a fresh token could be held to.", of)
-	}
-	now := stands(c, of, body)
-	switch now {
-	case asWant:
-		unmet("nothing: it is so already; read a fresh token", "The client %s has the mapper %s already.", name, of)
-	case other:
-		unmet("let its owner say which one is meant: nothing is written over", "The client %s has another mapper of the name %s.", name, of)
-	}
-	hold(keyID, report.OrNothing(c.ID))
-	hold(keyClaim, report.OrNothing(m.claim()))
-	hold(keySHA, transport.Sum(body))
-	hold(keyNow, now)
-	p.Shown = []steps.KV{{Key: "as in", Value: "the " + report.OrNothing(from)}, {Key: "as", Value: s.user}}
-	var pretty bytes.Buffer
-	if json.Indent(&pretty, body, "", "  ") == nil && from != "" {
-		for line := range strings.SplitSeq(pretty.String(), "\n") {
-			p.Diff = append(p.Diff, "+ "+line)
-		}
-	}
-	p.Effect = fmt.Sprintf("write the mapper %s to the client %s of the realm %s: tokens that are issued from then on have the claim %s. No session ends, and no Pod starts again.", of, name, realm, report.OrNothing(m.claim()))
-	p.Request = "POST " + s.base.JoinPath(path).String() + "\n" + string(body)
-	p.Command = `curl -sS -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ` + steps.Quote(string(body)) + " " + steps.Quote(s.base.JoinPath(path).String())
-	p.Phrase = steps.Phrase("write realm", name+"/"+of)
-	p.Undo = "Delete the mapper again: DELETE " + s.base.JoinPath(path).String() + "/ID, with the id that the act gives."
-	p.Args = order{path: path, body: body}
-	return p, nil
+	return of.preview(in), nil
 }
 
-// cluster holds the act to what could undo it: the application that delivers the import, and the Pods that would read it.
-func (g mapperGate) cluster(ctx context.Context, in steps.Params, all *sides, hold func(key, value string), unmet func(cure, format string, args ...any), out steps.Sink) error {
-	c, err := cluster.Connect(g.env, out)
+// read reads what could undo the act: the application that delivers the import, and the Pods that would read it.
+func (of *scene) read(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) error {
+	c, err := cluster.Connect(env, out)
 	if err != nil {
 		return err
 	}
 	namespace := c.NamespaceOf(in)
 	if name := in.Text("import"); name != "" {
-		if all.git, _, err = readImport(ctx, c, namespace, name, in.Text("import_key"), out.Secret); err != nil {
+		if of.sides.git, _, err = readImport(ctx, c, namespace, name, in.Text("import_key"), out.Secret); err != nil {
 			return err
 		}
 	}
@@ -148,39 +111,96 @@ func (g mapperGate) cluster(ctx context.Context, in steps.Params, all *sides, ho
 	if err != nil {
 		return err
 	}
-	where := in.Text("app_namespace")
-	if where == "" {
-		where = c.Namespace
-	}
+	where := cmp.Or(in.Text("app_namespace"), c.Namespace)
 	o, err := c.Get(ctx, r, where, in.Text("app"))
+	if err == nil {
+		of.app, err = app.Parse(app.ArgoGroup, "Application", o.Raw)
+	}
 	if err != nil {
 		return fmt.Errorf("the application %s/%s: %w", where, in.Text("app"), err)
 	}
-	a, err := app.Parse(app.ArgoGroup, "Application", o.Raw)
-	if err != nil {
-		return fmt.Errorf("the application %s/%s: %w", where, in.Text("app"), err)
-	}
-	paused := a.Suspension != nil || !a.AutoSync
-	hold(keyAppUID, a.Namespace+"/"+a.Name+" "+a.UID)
-	hold(keySync, map[bool]string{true: "off", false: "on"}[paused])
-	switch {
-	case !paused:
-		unmet("switch off its auto-sync first, with kube/suspend", "%s syncs by itself: its next sync may start Keycloak again, which writes the import over what is written here.", a)
-	case a.Operation.Phase == app.Running || a.Operation.Phase == app.Terminating:
-		unmet("wait for its end", "An operation of %s is %s.", a, a.Operation.Phase)
-	}
-	if in.Text("workload") == "" {
-		unmet("name the workload", "Whether Keycloak restarts is not known: what runs it was not named.")
-		return nil
-	}
-	w, err := readWorkload(ctx, c, namespace, in.Text("workload"))
-	if err != nil {
-		return err
-	}
-	if w.restarting != "" {
-		unmet("wait until it is at rest: a start writes the import over what is written here", "%s is not at rest: %s.", w.name, w.restarting)
+	if ref := in.Text("workload"); ref != "" {
+		w, err := readWorkload(ctx, c, namespace, ref)
+		if err != nil {
+			return err
+		}
+		of.runs = &w
 	}
 	return nil
+}
+
+// preview says what would be written, and what stands in the way.
+func (of scene) preview(in steps.Params) steps.Preview {
+	realm, name, called := in.Text("realm"), in.Text("client"), in.Text("mapper")
+	m, from, two := of.sides.wanted(name, called)
+	body := m.body()
+	path := strings.Join([]string{"admin", "realms", realm, "clients", of.c.ID, "protocol-mappers", "models"}, "/")
+	address := of.base.JoinPath(path).String()
+	p := steps.Preview{
+		Target: []steps.KV{
+			{Key: keyServer, Value: of.base.String()}, {Key: keyRealm, Value: realm}, {Key: keyClient, Value: name}, {Key: keyMapper, Value: called},
+			{Key: keyApp, Value: of.app.Namespace + "/" + of.app.Name + " " + of.app.UID}, {Key: keySync, Value: map[bool]string{true: "off", false: "on"}[of.paused()]},
+			{Key: keyID, Value: report.OrNothing(of.c.ID)}, {Key: keyClaim, Value: report.OrNothing(m.claim())},
+			{Key: keySHA, Value: transport.Sum(body)}, {Key: keyNow, Value: stands(of.c, called, body)},
+		},
+		Shown:   []steps.KV{{Key: "as in", Value: "the " + report.OrNothing(from)}, {Key: "as", Value: of.user}},
+		Effect:  fmt.Sprintf("write the mapper %s to the client %s of the realm %s: tokens that are issued from then on have the claim %s. No session ends, and no Pod starts again.", called, name, realm, report.OrNothing(m.claim())),
+		Request: "POST " + address + "\n" + string(body),
+		Command: `curl -sS -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ` + steps.Quote(string(body)) + " " + steps.Quote(address),
+		Phrase:  steps.Phrase("write realm", name+"/"+called),
+		Undo:    "Delete the mapper again: DELETE " + address + "/ID, with the id that the act gives.",
+		Args:    order{path: path, body: body},
+	}
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, body, "", "  ") == nil && from != "" {
+		for line := range strings.SplitSeq(pretty.String(), "\n") {
+			p.Diff = append(p.Diff, "+ "+line)
+		}
+	}
+	unmet := func(cure, format string, args ...any) {
+		p.Unmet = append(p.Unmet, steps.Need{Why: fmt.Sprintf(format, args...), Cure: cure})
+	}
+	switch {
+	case !of.there:
+		unmet("find out who took the client away; a mapper alone does not bring it back", "The live realm %s has no client %s.", realm, name)
+	case !cluster.Plain(of.c.ID):
+		unmet("write it by hand", "The id of the client is of a form that no path takes: %q.", steps.Clip(of.c.ID, 100))
+	}
+	switch {
+	case from == "":
+		unmet("name an export from before that has it, or write it by hand", "Neither the export nor the import has a mapper %s of %s: what it was is not known.", called, name)
+	case two:
+		unmet("let its owner say which one is meant, and leave it in one of both alone", "The export and the import have the mapper %s of %s, and not the same.", called, name)
+	case m.claim() == "":
+		unmet("write it by hand", "The mapper %s names no claim that a fresh token could be held to.", called)
+	}
+	switch stands(of.c, called, body) {
+	case asWant:
+		unmet("nothing: it is so already; read a fresh token", "The client %s has the mapper %s already.", name, called)
+	case other:
+		unmet("let its owner say which one is meant: nothing is written over", "The client %s has another mapper of the name %s.", name, called)
+	}
+	of.calm(unmet)
+	return p
+}
+
+// paused: the application begins no sync by itself.
+func (of scene) paused() bool { return of.app.Suspension != nil || !of.app.AutoSync }
+
+// calm: nothing is about to write the import over what is written here.
+func (of scene) calm(unmet func(cure, format string, args ...any)) {
+	switch {
+	case !of.paused():
+		unmet("switch off its auto-sync first, with kube/suspend", "%s syncs by itself: its next sync may start Keycloak again, which writes the import over what is written here.", of.app)
+	case of.app.Operation.Phase == app.Running || of.app.Operation.Phase == app.Terminating:
+		unmet("wait for its end", "An operation of %s is %s.", of.app, of.app.Operation.Phase)
+	}
+	switch {
+	case of.runs == nil:
+		unmet("name the workload", "Whether Keycloak restarts is not known: what runs it was not named.")
+	case of.runs.restarting != "":
+		unmet("wait until it is at rest: a start writes the import over what is written here", "%s is not at rest: %s.", of.runs.name, of.runs.restarting)
+	}
 }
 
 // clientOf reads the one client of a clientId.
