@@ -14,6 +14,7 @@ import (
 	"handrail/cli/process"
 	"handrail/drills"
 	"handrail/drills/bucket"
+	"handrail/drills/keycloak"
 	"handrail/drills/lab"
 	"handrail/drills/store"
 )
@@ -185,9 +186,11 @@ func checkPractice(ctx context.Context, p *process.Program) process.Check {
 	return c
 }
 
-// The commands by which handrail keeps the state of a drill: in a bucket, and on a server of another backend.
+// The commands by which handrail keeps the state of a drill, in a bucket and on a server of another backend, and its
+// identity realm.
 const (
 	bucketWord = "__bucket"
+	realmWord  = "__realm"
 	storeWord  = "__store"
 )
 
@@ -197,6 +200,16 @@ func storeCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signal.Ignore(syscall.SIGHUP)
 			return store.Serve(cmd.Context(), args[0])
+		},
+	}
+}
+
+func realmCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: realmWord, Hidden: true, Args: process.Exactly("a DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signal.Ignore(syscall.SIGHUP)
+			return keycloak.Serve(cmd.Context(), args[0])
 		},
 	}
 }

@@ -21,6 +21,7 @@ import (
 var noJSON = map[string]string{
 	"handrail start":          "a dialogue",
 	"handrail approve":        "a dialogue, and one line to send back",
+	"handrail __realm":        "the stand-in for Keycloak of a drill",
 	"handrail __act":          "the executor of an act",
 	"handrail __bucket":       "the server of a drill's bucket",
 	"handrail __store":        "the server of a drill's state",

@@ -67,7 +67,7 @@ func (r *Running) AuditProof(ctx context.Context, path string) (Proof, error) {
 }
 
 // events are the requests of the operator in the logs of the servers that the drill has: the API server
-// of the lab, the bucket, and the server of another backend. The last two are asked for writes alone.
+// of the lab, the bucket, the server of another backend, and the stand-in for Keycloak. The last three are asked for writes alone.
 func (r *Running) events(ctx context.Context) (out []lab.AuditEvent, err error) {
 	if r.lab != nil {
 		if out, err = r.lab.AuditEvents(ctx, lab.AuditFilter{User: r.Operator()}); err != nil {
@@ -87,6 +87,14 @@ func (r *Running) events(ctx context.Context) (out []lab.AuditEvent, err error) 
 			out = append(out, lab.AuditEvent{ID: q.ID, Verb: strings.ToLower(q.Method), User: q.Who, Resource: storedObject, Namespace: in, Name: name,
 				URI: "/" + q.Object, UserAgent: q.Agent, Code: q.Status, Received: q.At, Completed: q.At})
 		}
+	}
+	realm, err := r.stage.KeycloakWrites()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range realm {
+		client, _, _ := strings.Cut(strings.TrimPrefix(w.Path, "/admin/realms/"+stage.KeycloakRealm+"/clients/"), "/")
+		out = append(out, lab.AuditEvent{Verb: strings.ToLower(w.Method), User: w.Who, Resource: "clients", Name: client, URI: w.Path, Code: w.Status, Received: w.At, Completed: w.At})
 	}
 	list, _, err := r.stage.StateWrites()
 	for _, w := range list {

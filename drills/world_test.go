@@ -13,6 +13,7 @@ import (
 
 	"handrail/drills"
 	"handrail/drills/bucket"
+	"handrail/drills/keycloak"
 	"handrail/drills/lab"
 	"handrail/drills/store"
 	"handrail/runbooks"
@@ -25,7 +26,7 @@ import (
 
 // TestMain lets this binary keep the state of a drill and render, as handrail does.
 func TestMain(m *testing.M) {
-	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, storeWord: store.Serve}
+	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, realmWord: keycloak.Serve, storeWord: store.Serve}
 	if len(os.Args) == 2 && os.Args[1] == render.Word {
 		os.Exit(render.Child(os.Stdin, os.Stdout))
 	}
@@ -41,6 +42,7 @@ func TestMain(m *testing.M) {
 
 const (
 	bucketWord = "__bucket"
+	realmWord  = "__realm"
 	storeWord  = "__store"
 )
 
@@ -94,7 +96,7 @@ func ground(t *testing.T) (drills.Options, session.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := drills.Options{Bucket: []string{os.Args[0], bucketWord}, Store: []string{os.Args[0], storeWord}, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
+	o := drills.Options{Bucket: []string{os.Args[0], bucketWord}, Realm: []string{os.Args[0], realmWord}, Store: []string{os.Args[0], storeWord}, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",

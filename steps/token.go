@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 )
 
 // TokenHeader is what the header of a JSON Web Token says of how it is signed (RFC 7515,
@@ -49,12 +52,7 @@ func ParseTokenHeader(text string, tell func(secret string)) (TokenHeader, error
 	}
 	found := tokenForm.FindAllString(text, -1)
 	for _, token := range found {
-		_, rest, _ := strings.Cut(token, ".")
-		for _, secret := range append(strings.Split(rest, "."), rest, token) {
-			if tell != nil && len(secret) >= 8 {
-				tell(secret)
-			}
-		}
+		TellToken(token, tell)
 	}
 	switch {
 	case len(found) > 1:
@@ -108,4 +106,65 @@ func WithoutTokens(text string) string {
 		}
 		return h.String()
 	})
+}
+
+// TellToken gives tell a token and each part of it that is no header, to keep them from the disk
+// and the screen.
+func TellToken(token string, tell func(secret string)) {
+	_, rest, _ := strings.Cut(token, ".")
+	for _, secret := range append(strings.Split(rest, "."), rest, token) {
+		if tell != nil && len(secret) >= 8 {
+			tell(secret)
+		}
+	}
+}
+
+// TokenClaims is the payload of a token (RFC 7519, section 4): what it says, without the signature
+// that makes it worth anything.
+type TokenClaims struct {
+	Names   []string  // of its claims, in order
+	Client  string    // that it was issued to (azp), "" where it does not say
+	Issuer  string    // the realm that issued it
+	Issued  time.Time // zero where it does not say
+	Expires time.Time
+	Aud     []string
+}
+
+// ParseTokenClaims finds the one token of a text and decodes its payload. tell is given what
+// [TellToken] tells. The values of claims are left: they say who someone is.
+func ParseTokenClaims(text string, tell func(secret string)) (TokenClaims, error) {
+	found := tokenForm.FindAllString(text, -1)
+	for _, token := range found {
+		TellToken(token, tell)
+	}
+	switch {
+	case len(found) == 0:
+		return TokenClaims{}, errNoToken
+	case len(found) > 1:
+		return TokenClaims{}, fmt.Errorf("it holds %d tokens: leave the access token that was issued now", len(found))
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(found[0], ".")[1])
+	if err != nil {
+		return TokenClaims{}, errors.New("the payload of the token is not base64url")
+	}
+	var in map[string]json.RawMessage
+	if json.Unmarshal(raw, &in) != nil || in == nil {
+		return TokenClaims{}, errors.New("the payload of the token is no JSON object; an opaque or an encrypted token says nothing here")
+	}
+	c := TokenClaims{Names: slices.Sorted(maps.Keys(in)), Issued: numericDate(in["iat"]), Expires: numericDate(in["exp"])}
+	_ = json.Unmarshal(in["azp"], &c.Client) // absent, or of another form: it does not say
+	_ = json.Unmarshal(in["iss"], &c.Issuer)
+	var one string
+	if json.Unmarshal(in["aud"], &c.Aud) != nil && json.Unmarshal(in["aud"], &one) == nil {
+		c.Aud = []string{one}
+	}
+	return c, nil
+}
+
+func numericDate(raw json.RawMessage) time.Time {
+	var n float64
+	if json.Unmarshal(raw, &n) != nil || n <= 0 || n > 1<<40 {
+		return time.Time{}
+	}
+	return time.Unix(int64(n), 0).UTC()
 }

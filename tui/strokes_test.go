@@ -413,7 +413,7 @@ func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Cas
 var mostStrokes = map[string][2]int{
 	"admission-denied": {9, 7}, "apply-before-mutation": {12, 7}, "creates-that-exist": {9, 7}, "gitops-out-of-sync": {12, 10},
 	"gitops-sync-failed": {8, 7}, "hardening-cascade": {9, 6}, "helm-pending": {9, 7}, "hung-apply": {11, 8}, "init-cascade": {11, 8}, "late-destroy": {10, 7},
-	"loose-type-trap": {12, 9}, "partial-apply": {10, 9}, "provider-throttling": {12, 9}, "reverting-fixes": {11, 8}, "secret-sync": {11, 8}, "split-hotfix": {11, 8}, "stale-plan": {12, 8},
+	"loose-type-trap": {12, 9}, "partial-apply": {10, 9}, "provider-throttling": {12, 9}, "realm-overwrite": {10, 8}, "reverting-fixes": {11, 8}, "secret-sync": {11, 8}, "split-hotfix": {11, 8}, "stale-plan": {12, 8},
 	"state-collision": {8, 6}, "state-corruption": {9, 6}, "state-lock": {8, 5}, "stuck-finalizer": {7, 6},
 }
 

@@ -94,6 +94,9 @@ func (in Steps) Given() []string {
 	if in.has("git.publish") {
 		names = append(names, "clones")
 	}
+	if in.has("keycloak.run") {
+		names = append(names, "tokens")
+	}
 	if in.has("kube.replica") {
 		names = append(names, "replica", "etcd")
 	}
@@ -121,6 +124,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("git.publish") {
 		out["clones"] = steps.PathOf(st.GitDir())
+	}
+	if in.has("keycloak.run") {
+		out["tokens"] = steps.PathOf(st.TokensDir())
 	}
 	if in.has("kube.replica") {
 		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))

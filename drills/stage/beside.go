@@ -16,10 +16,19 @@ import (
 // beside starts what keeps the state, a role of this binary, in a session of its own, and returns when it is
 // ready: fs.ErrNotExist says not yet.
 func (st *Stage) beside(ctx context.Context, name string, args, environ []string, ready func() error) error {
+	return st.run(ctx, name, st.role(args, environ), true, ready)
+}
+
+// serve starts another role of this binary, as beside does.
+func (st *Stage) serve(ctx context.Context, name string, args, environ []string, ready func() error) error {
+	return st.run(ctx, name, st.role(args, environ), false, ready)
+}
+
+func (st *Stage) role(args, environ []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Args[0] = "handrail"
 	cmd.Dir, cmd.Env = st.Home, environ
-	return st.run(ctx, name, cmd, true, ready)
+	return cmd
 }
 
 // Bring starts a server of the drill in a session of its own, and returns when it is ready, as [Stage.beside] does.

@@ -10,6 +10,7 @@ import (
 	"handrail/steps/compare"
 	"handrail/steps/endpoint"
 	"handrail/steps/gitops"
+	"handrail/steps/keycloak"
 	"handrail/steps/kube"
 	"handrail/steps/own"
 	"handrail/steps/rabbitmq"
@@ -33,6 +34,7 @@ func New() *Catalog {
 		own.Kinds(),
 		endpoint.Kinds(),
 		gitops.Kinds(),
+		keycloak.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

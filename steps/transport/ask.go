@@ -59,14 +59,7 @@ func ownMachine(host string) bool {
 // Ask sends a GET to an address of [AskAddress] and to no other server, over verified TLS; roots are those that servers
 // are verified against, nil for those of the machine. It returns the body, of at most so many bytes, and the status.
 func Ask(env steps.Env, req *http.Request, roots *x509.CertPool, most int64) ([]byte, int, error) {
-	route, dial := OffMetadataRoute(ProxyOf(env))
-	if req.URL.Scheme == "http" {
-		route, dial = nil, dialOwnMachine
-	}
-	next := &http.Transport{
-		Proxy: route, DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: mostShake, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: mostOfHeaders, DisableKeepAlives: true,
-	}
+	next := askRoute(env, req.URL.Scheme, roots)
 	defer next.CloseIdleConnections()
 	client := http.Client{
 		Transport: Fetch(next, req.URL.Scheme+"://"+req.URL.Host),
@@ -91,6 +84,18 @@ func Ask(env steps.Env, req *http.Request, roots *x509.CertPool, most int64) ([]
 		return nil, 0, fmt.Errorf("the answer has more than the %d MiB that are read", most>>20)
 	}
 	return raw, resp.StatusCode, nil
+}
+
+// askRoute is the way to a server that was named: verified TLS, or this machine itself.
+func askRoute(env steps.Env, scheme string, roots *x509.CertPool) *http.Transport {
+	route, dial := OffMetadataRoute(ProxyOf(env))
+	if scheme == "http" {
+		route, dial = nil, dialOwnMachine
+	}
+	return &http.Transport{
+		Proxy: route, DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: mostShake, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: mostOfHeaders, DisableKeepAlives: true,
+	}
 }
 
 // withoutAddress is what went wrong without the address, which may hold what it should not.
