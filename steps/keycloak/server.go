@@ -105,7 +105,7 @@ func (s *server) ask(ctx context.Context, form url.Values, out steps.Sink) error
 		return err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	raw, resp, err := do(s.http, req)
+	got, err := do(s.http, req)
 	if err != nil {
 		return fmt.Errorf("signing in to %s: %w", s.base.Host, err)
 	}
@@ -116,38 +116,45 @@ func (s *server) ask(ctx context.Context, form url.Values, out steps.Sink) error
 		Error   string `json:"error"`
 		Says    string `json:"error_description"`
 	}
-	parsed := json.Unmarshal(raw, &in)
+	parsed := json.Unmarshal(got.body, &in)
 	for _, t := range []string{in.Token, in.Refresh, in.ID} {
 		steps.TellToken(t, out.Secret)
 	}
 	switch {
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("%w: %s does not sign %q in to the master realm (%d: %s)", steps.ErrDenied, s.base.Host, s.user, resp.StatusCode, steps.OneLine(cmp.Or(in.Says, in.Error), 200))
-	case resp.StatusCode != http.StatusOK || parsed != nil || in.Token == "":
-		return fmt.Errorf("%s answers %s with %d and no token: is it a Keycloak, and does its address need a prefix such as /auth?", s.base.Host, path, resp.StatusCode)
+	case got.status == http.StatusUnauthorized || got.status == http.StatusBadRequest || got.status == http.StatusForbidden:
+		return fmt.Errorf("%w: %s does not sign %q in to the master realm (%d: %s)", steps.ErrDenied, s.base.Host, s.user, got.status, steps.OneLine(cmp.Or(in.Says, in.Error), 200))
+	case got.status != http.StatusOK || parsed != nil || in.Token == "":
+		return fmt.Errorf("%s answers %s with %d and no token: is it a Keycloak, and does its address need a prefix such as /auth?", s.base.Host, path, got.status)
 	}
 	s.token = in.Token
-	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+	if at, err := http.ParseTime(got.header.Get("Date")); err == nil {
 		s.at = at
 	}
 	return nil
 }
 
+// answer is what a server answered, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // do sends a request and reads the answer to its end.
-func do(client *http.Client, req *http.Request) ([]byte, *http.Response, error) {
+func do(client *http.Client, req *http.Request) (answer, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		if of := (*url.Error)(nil); errors.As(err, &of) {
 			err = of.Err
 		}
-		return nil, nil, err
+		return answer{}, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
 	if err == nil && len(raw) > mostAnswer {
 		err = fmt.Errorf("the answer has more than the %d MiB that are read", mostAnswer>>20)
 	}
-	return raw, resp, err
+	return answer{resp.StatusCode, resp.Header, raw}, err
 }
 
 // errAbsent says that the server has no such thing.
@@ -164,19 +171,19 @@ func (s *server) get(ctx context.Context, into any, query string, path ...string
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
-	raw, resp, err := do(s.http, req)
+	got, err := do(s.http, req)
 	where := s.base.Host + address.Path
 	switch {
 	case err != nil:
 		return fmt.Errorf("asking %s: %w", where, err)
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("%w: %s answered %d to %q: it needs view-clients and view-realm of the realm", steps.ErrDenied, where, resp.StatusCode, s.user)
-	case resp.StatusCode == http.StatusNotFound:
+	case got.status == http.StatusUnauthorized || got.status == http.StatusForbidden:
+		return fmt.Errorf("%w: %s answered %d to %q: it needs view-clients and view-realm of the realm", steps.ErrDenied, where, got.status, s.user)
+	case got.status == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", where, errAbsent)
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s answered %d: %s", where, resp.StatusCode, steps.OneLine(strings.ToValidUTF8(string(raw), "?"), 200))
+	case got.status != http.StatusOK:
+		return fmt.Errorf("%s answered %d: %s", where, got.status, steps.OneLine(strings.ToValidUTF8(string(got.body), "?"), 200))
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(got.body, into); err != nil {
 		return fmt.Errorf("%s answered with something else than was asked for: %w", where, errForm(err))
 	}
 	return nil
@@ -204,13 +211,13 @@ func (s *server) post(ctx context.Context, path string, body []byte) (status int
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	req.Header.Set("Content-Type", "application/json")
-	raw, resp, err := do(client, req)
+	got, err := do(client, req)
 	if err != nil {
 		return 0, "", err
 	}
-	said = steps.OneLine(strings.ToValidUTF8(string(raw), "?"), 300)
-	if at := resp.Header.Get("Location"); at != "" {
+	said = steps.OneLine(strings.ToValidUTF8(string(got.body), "?"), 300)
+	if at := got.header.Get("Location"); at != "" {
 		said = strings.TrimSpace("Location: " + steps.OneLine(at, 300) + " " + said)
 	}
-	return resp.StatusCode, said, nil
+	return got.status, said, nil
 }
