@@ -159,8 +159,8 @@ type Unserved struct {
 // It is empty while one may still open, and once something was repaired. options are
 // those of this state.
 func (s State) NoGate(options []Option) (list []Unserved, none bool) {
-	if s.Outcome != "" || s.Acting != "" || len(s.Hands) > 0 || repaired(&s, 0) {
-		return nil, false
+	if s.Kind == Readiness || s.Outcome != "" || s.Acting != "" || len(s.Hands) > 0 || repaired(&s, 0) {
+		return nil, false // a review repairs nothing
 	}
 	i := slices.IndexFunc(options, func(o Option) bool { return o.Recommended })
 	if i < 0 {

@@ -172,6 +172,11 @@ func TestNoGate(t *testing.T) {
 		}
 	}
 	s := recovers(all(differ, green, refused(again)))
+	review := s
+	review.Kind = Readiness
+	if _, none := review.NoGate(Options(s, s.Updated, asides(unlock, fix))); none {
+		t.Error("a review is told that no gate serves its repair")
+	}
 	list, _ := s.NoGate(Options(s, s.Updated, asides(unlock, fix)))
 	if want := []Unserved{{unlock, "it does not apply", true}, {fix, "it does not apply", true}, {again, "no backup", false}}; !slices.Equal(list, want) {
 		t.Errorf("they do not serve since %v", list)

@@ -211,6 +211,9 @@ func (r *Screen) label(o triage.Option) ink.Text {
 	case triage.DoSettle:
 		return ink.Say("Settle a debt: %s", r.Debt(o.Subject).Text)
 	case triage.DoClose:
+		if r.Snap.State.Kind == triage.Readiness {
+			return ink.Say("Close the review as %s", o.Value)
+		}
 		return ink.Say("Close the incident as %s", o.Value)
 	case triage.DoPhase:
 		return ink.Say("Continue to %s", o.Value)
