@@ -27,6 +27,7 @@ import (
 	"handrail/session/replay"
 	"handrail/session/report"
 	"handrail/steps"
+	"handrail/steps/fault"
 	"handrail/steps/own"
 	"handrail/triage"
 	"handrail/tui"
@@ -218,6 +219,7 @@ func absent(p *process.Program, path string) string {
 	}
 	seen := make(chan error, 1)
 	go func() {
+		defer fault.To(func(err error) { seen <- err })
 		_, err := os.Stat(at)
 		seen <- err
 	}()
