@@ -120,7 +120,7 @@ var rooms = []room{
 	{path: "handrail/drills/lab"},
 	{path: "handrail/drills/lab/gitops", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/bucket"},
-	{path: "handrail/drills/keycloak"}, // stands in for a server, and knows nothing of ours
+	{path: "handrail/drills/keycloak", ours: []string{"=handrail/drills/bucket"}}, // stands in for a server, and ends as the bucket does
 	{path: "handrail/drills/store", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket"}, libs: []string{aws, azure, pgLib}},
 	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
 	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/strict"}},

@@ -30,6 +30,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"handrail/drills/bucket"
 )
 
 const largestBody = 4 << 20
@@ -99,8 +101,10 @@ func random(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// Serve serves the realm of a folder until ctx ends.
+// Serve serves the realm of a folder until ctx ends or the folder is gone.
 func Serve(ctx context.Context, dir string) error {
+	ctx, cancel := bucket.WhileThere(ctx, dir)
+	defer cancel()
 	raw, err := os.ReadFile(filepath.Join(dir, "accounts"))
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -295,5 +296,14 @@ func readFile(env steps.Env, name string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() > mostAnswer:
 		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", name, mostAnswer>>20)
 	}
-	return os.ReadFile(at)
+	f, err := os.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, mostAnswer+1))
+	if err == nil && len(raw) > mostAnswer {
+		err = fmt.Errorf("%s grew over %d MiB while it was read", name, mostAnswer>>20)
+	}
+	return raw, err
 }
