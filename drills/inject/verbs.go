@@ -71,6 +71,7 @@ func verbs() map[string]verb {
 		"node.unit":       {doc: "puts a program on the node that writes the same fields again and again", read: as[unitOf]},
 		"space.doom":      {doc: "makes a second namespace with the objects of a file, and asks for its deletion", read: as[doom]},
 		"space.more":      {doc: "makes a further namespace, called as the drill's with a word behind it", read: as[further]},
+		"kube.class":      {doc: "makes a StorageClass of the whole lab, unless it is there", read: as[class]},
 		"kube.create":     {doc: "creates the objects of a file beside the drill", read: as[create]},
 		"kube.delete":     {doc: "asks for the deletion of one object", read: as[remove]},
 		"helm.upgrade":    {doc: "runs a real helm that installs or upgrades a release, and kills it where the drill says so", read: as[upgrade]},

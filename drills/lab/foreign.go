@@ -17,6 +17,7 @@ const (
 	checks   = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 	policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 	bound    = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+	classes  = "/apis/storage.k8s.io/v1/storageclasses"
 	nodes    = "/api/v1/nodes"
 )
 
@@ -128,6 +129,16 @@ func (l *Lab) anchorParams(ctx context.Context) error {
 		if err := l.client.do(ctx, http.MethodPost, path, object{"metadata": named(name), "spec": spec}, nil); err != nil && !hasCode(err, http.StatusConflict) {
 			return err
 		}
+	}
+	return nil
+}
+
+// StorageClass makes a class of the whole lab whose volumes nothing makes, and which stays:
+// drills that go side by side share it, as applications of a cluster do.
+func (l *Lab) StorageClass(ctx context.Context, name, provisioner string) error {
+	body := object{"metadata": named(name), "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"}
+	if err := l.client.do(ctx, http.MethodPost, classes, body, nil); err != nil && !hasCode(err, http.StatusConflict) {
+		return fmt.Errorf("making the storage class %q in the lab: %w", name, err)
 	}
 	return nil
 }
