@@ -67,7 +67,8 @@ func (b Plan) named() bool {
 // fallen are the steps of a plan that stood on parameters which it changes: those that
 // use one, those that depend on such a step, and the words of people that depend on
 // nothing, from the phase on in which the old value was first read: what was said before that
-// was said of the same thing.
+// was said of the same thing. An act stands where nothing that it read falls: people agree to it
+// anew, and it is not done again.
 func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range b.Steps {
@@ -76,8 +77,10 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 		}
 	}
 	_, from := f.replaced(b, changed)
+	words := map[string]bool{}
 	for _, p := range b.Steps {
 		word := p.Kind == AskStep || p.Kind == ManualStep || p.Kind == ConcludeStep
+		words[p.ID] = word
 		if word && len(p.Params) == 0 && len(p.Refs) == 0 && from >= 0 && slices.Index(Phases(), p.Phase) >= from {
 			out[p.ID] = true
 		}
@@ -85,12 +88,22 @@ func (f *folder) fallen(b Plan, changed []string) map[string]bool {
 	for grows := true; grows; {
 		grows = false
 		for _, p := range b.Steps {
-			if !out[p.ID] && slices.ContainsFunc(p.Refs, func(id string) bool { return out[id] }) {
+			refs := p.Refs
+			if f.acted(p) {
+				refs = slices.DeleteFunc(slices.Clone(refs), func(id string) bool { return words[id] })
+			}
+			if !out[p.ID] && slices.ContainsFunc(refs, func(id string) bool { return out[id] }) {
 				out[p.ID], grows = true, true
 			}
 		}
 	}
 	return out
+}
+
+// acted reports whether a step of a plan is a gate that did what it is for.
+func (f *folder) acted(p PlanStep) bool {
+	i := f.find(p.ID)
+	return p.Kind == GateStep && i >= 0 && f.s.Steps[i].Status == Settled
 }
 
 // replaced reports whether something was read with a text that is replaced, and from which phase

@@ -332,3 +332,38 @@ func TestWordsBeforeTheFirstReadStand(t *testing.T) {
 		}
 	}
 }
+
+// TestAnActStandsWhereItsWordsFall: a parameter of another step voids what people agreed to. A
+// gate that acted and read nothing of it is not to be done again.
+func TestAnActStandsWhereItsWordsFall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		read  []string // parameters of what the gate reads
+		wants Status
+	}{
+		{"it read something else", []string{"dir"}, Settled},
+		{"its target is another one now", []string{"log"}, Stale},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := &folder{s: State{Plans: []Plan{{Runbook: "demo", Params: map[string]Value{"log": record.StringOf("a"), "dir": record.StringOf("d")}}}}}
+			b := Plan{Runbook: "demo", Steps: []PlanStep{
+				{ID: "demo/seen", Kind: ProbeStep, Phase: Preserve, Params: []string{"log"}},
+				{ID: "demo/target", Kind: ProbeStep, Phase: Preserve, Params: c.read},
+				{ID: "demo/agreed", Kind: AskStep, Phase: Authority, Refs: []string{"demo/seen"}},
+				{ID: "demo/act", Kind: GateStep, Phase: Recover, Refs: []string{"demo/target", "demo/agreed"}},
+			}}
+			for _, p := range b.Steps {
+				f.s.Steps = append(f.s.Steps, Step{PlanStep: p, Status: Settled, Attempts: 1})
+			}
+			f.reparam(b, f.fallen(b, []string{"log"}), false)
+			if got, _ := f.s.Step("demo/agreed"); got.Status != Stale {
+				t.Errorf("what was agreed is %s", got.Status)
+			}
+			if got, _ := f.s.Step("demo/act"); got.Status != c.wants {
+				t.Errorf("the act is %s, want %s", got.Status, c.wants)
+			}
+		})
+	}
+}
