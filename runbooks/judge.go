@@ -12,8 +12,8 @@ import (
 )
 
 // Judge gives the verdicts on the conditions of a step: `when` of a probe, ask
-// or gate, each `require` of a gate, and what a question is about that could not be
-// read. Only when all are "true" may the step start. A step without conditions has none; a step that the runbook lacks has
+// or gate, each `require` of a gate, a parameter of the runbook that a gate lacks, and what a
+// question is about that could not be read. Only when all are "true" may the step start. A step without conditions has none; a step that the runbook lacks has
 // one, and it refuses. The condition of a watch is no precondition: see Green.
 func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	s := r.step(step)
@@ -29,7 +29,30 @@ func (r *Runbook) Judge(step string, v Vars) []triage.Verdict {
 	for _, d := range s.require {
 		out = append(out, r.judge(d.when, d.other, v))
 	}
+	out = append(out, r.lacking(s, v, out)...)
 	return append(out, r.unread(s, v)...)
+}
+
+// lacking gives a verdict for each argument of a gate that is empty because a parameter of the
+// runbook is not given, unless a condition of the gate waits for that parameter already.
+func (r *Runbook) lacking(s *Step, v Vars, said []triage.Verdict) (out []triage.Verdict) {
+	if s.Kind != triage.GateStep {
+		return nil
+	}
+	for _, a := range s.with {
+		if !a.field.Required || !textual(a.field.Type) {
+			continue
+		}
+		names := slices.DeleteFunc(r.ungivenIn(a, v), func(name string) bool {
+			return slices.ContainsFunc(said, func(d triage.Verdict) bool { return d.Result == resFalse && slices.Contains(d.Params, name) })
+		})
+		if got, err := r.argument(s, a, v); len(names) == 0 || err != nil || got.Text() != "" {
+			continue
+		}
+		out = append(out, triage.Verdict{Expr: "params." + names[0] + " != ''", Result: resFalse, Params: names,
+			Why: "The runbook's parameter " + strings.Join(names, " or ") + " is not given."})
+	}
+	return out
 }
 
 // unread gives a verdict for each fact that the text of a question or of a step by hand

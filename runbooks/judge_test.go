@@ -303,6 +303,26 @@ func TestWithNamesWhatWasNotGiven(t *testing.T) {
 	}
 }
 
+// TestGateWaitsForWhatItLacks: a gate that changes nothing without a parameter asks for it by
+// name, once, also where a condition of it says so in its own words.
+func TestGateWaitsForWhatItLacks(t *testing.T) {
+	t.Parallel()
+	rb := named(t, "hardening-cascade")
+	for gate, want := range map[string][]string{"way_out": {"policy_patch"}, "give_room": {"quota_patch"}} {
+		bound, err := rb.Bind(map[string]string{"policy": "closed", "quota": "small"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range rb.Judge(gate, Vars{Params: bound}) {
+			got = append(got, v.Params...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s waits for %v, want %v", gate, got, want)
+		}
+	}
+}
+
 func TestWithFillsTheDefaultsOfTheKind(t *testing.T) {
 	t.Parallel()
 	got, err := mustParse(t, head+gated).With("lock", Vars{})
