@@ -416,4 +416,9 @@ func TestRefusedUntil(t *testing.T) {
 	if !refusedSince(&s, unlock, opens.Add(time.Hour)) {
 		t.Error("a refusal that time does not meet is tried again")
 	}
+	i := slices.IndexFunc(s.Steps, func(st Step) bool { return st.ID == unlock })
+	s.Steps[i].Moved = s.Gates[unlock].ClosedSeq + 1
+	if refusedSince(&s, unlock, opens.Add(time.Hour)) {
+		t.Error("a gate that was given another parameter since is passed over")
+	}
 }

@@ -53,14 +53,17 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it
-// stands on was learned since, nor has what only takes time come about: it would be
-// refused again.
+// stands on was learned since or given otherwise, nor has what only takes time come about: it
+// would be refused again.
 func refusedSince(s *State, id string, now time.Time) bool {
 	g := s.Gates[id]
 	if !g.WasRefused || !g.Opens.IsZero() && !now.Before(g.Opens) {
 		return false
 	}
 	st, _ := s.Step(id)
+	if st.Moved > g.ClosedSeq {
+		return false
+	}
 	for i := range s.Steps {
 		x := &s.Steps[i]
 		if x.EndSeq > g.ClosedSeq && (x.Kind == GateStep || slices.Contains(st.Refs, x.ID)) {

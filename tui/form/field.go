@@ -109,8 +109,11 @@ func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.P
 	}
 	room := p.W - ink.Cells(label)
 	drawnLine, at := fl.Edit.Draw(th.Plain, room)
-	if len(fl.Edit.runes) == 0 {
+	switch {
+	case len(fl.Edit.runes) == 0:
 		drawnLine = th.Muted.On(ink.Clip(fl.hint, room))
+	case !on: // no cursor is in it, so that its beginning tells more
+		drawnLine = th.Plain.On(ink.Clip(ink.Shown(fl.Edit.Value()), room))
 	}
 	p.Add(label + drawnLine)
 	if !on {
