@@ -47,19 +47,23 @@ func (t tree) kustomization(dir string) string {
 }
 
 // tool is what Argo CD takes for a path without a word of the application.
-func (t tree) tool(dir string) (string, error) {
+func (t tree) tool(dir string) (tool string, err error) {
 	for _, name := range t.in(dir, false) {
 		switch base := path.Base(name); {
 		case base == "Chart.yaml":
-			return "", notHere("%s is a Helm chart, and charts are not rendered here", path.Clean(dir))
+			tool = Helm
 		case strings.HasPrefix(base, ".argocd-source"):
 			return "", notHere("%s changes the parameters of the application, and is not followed here", name)
 		}
 	}
-	if t.kustomization(dir) != "" {
-		return Kustomize, nil
+	switch {
+	case tool != "":
+	case t.kustomization(dir) != "":
+		tool = Kustomize
+	default:
+		tool = Directory
 	}
-	return Directory, nil
+	return tool, nil
 }
 
 // manifest reports whether a file is taken for one by its name.
