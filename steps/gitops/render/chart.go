@@ -218,7 +218,7 @@ func (of Chart) once(made *chart.Chart, values map[string]any, caps *common.Capa
 	}
 	out := rendering{by: map[string][]map[string]any{}, asks: r.asks}
 	take := func(name string, text []byte) error {
-		objects, err := documents(name, text)
+		objects, err := Documents(name, text)
 		if err != nil {
 			return fmt.Errorf("helm: what the chart makes is wrong: %w", err)
 		}

@@ -85,7 +85,7 @@ func (t tree) directory(o Order) ([]map[string]any, error) {
 		if !manifest(name) {
 			continue
 		}
-		objects, err := documents(name, t[name])
+		objects, err := Documents(name, t[name])
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +94,8 @@ func (t tree) directory(o Order) ([]map[string]any, error) {
 	return out, nil
 }
 
-// documents are the objects of one file; those of a list stand for themselves.
-func documents(name string, text []byte) ([]map[string]any, error) {
+// Documents are the objects of one file; those of a list stand for themselves.
+func Documents(name string, text []byte) ([]map[string]any, error) {
 	if bytes.HasPrefix(text, []byte("version https://git-lfs.")) {
 		return nil, notHere("%s is kept in Git LFS, and not in the clone", name)
 	}
