@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -174,12 +175,10 @@ func (of Chart) capabilities() (*common.Capabilities, error) {
 	return caps, nil
 }
 
-// elsewhere finds what a schema of values would load.
-var elsewhere = regexp.MustCompile(`"\$ref"\s*:\s*"(?:[a-zA-Z][a-zA-Z0-9+.-]*:|//|[^"#]*\.json)`)
-
 // remoteSchema is the name of the chart whose schema is not all in one file, "" for none.
 func remoteSchema(c *chart.Chart) string {
-	if elsewhere.Match(c.Schema) {
+	var schema any
+	if json.Unmarshal(c.Schema, &schema) == nil && loads(schema) { // what is no JSON is refused by Helm
 		return c.Name()
 	}
 	for _, below := range c.Dependencies() {
@@ -188,6 +187,28 @@ func remoteSchema(c *chart.Chart) string {
 		}
 	}
 	return ""
+}
+
+// known are the drafts of JSON Schema that the library has.
+var known = regexp.MustCompile(`^https?://json-schema\.org/(?:draft-0[467]|draft/20(?:19-09|20-12))/schema#?$`)
+
+// loads reports whether a schema stands on another document.
+func loads(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, loads)
+	case map[string]any:
+		for key, below := range v {
+			text, is := below.(string)
+			switch {
+			case is && (key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef") && !strings.HasPrefix(text, "#"), is && key == "$schema" && !known.MatchString(text):
+				return true
+			case loads(below):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rendering is what one rendering made: documents by the file that they come from.
