@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -231,7 +230,7 @@ func FuzzChartValues(f *testing.F) {
 			t.Fatal(err)
 		}
 		if out, err := tree(charted()).values("app", of, made); err == nil && out == nil {
-			t.Error(fmt.Sprintf("no values of %q", text))
+			t.Errorf("no values of %q", text)
 		}
 	})
 }
