@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 
 	"handrail/steps"
@@ -62,6 +64,29 @@ func (c *Client) Listable(namespaced bool) (all []Resource, trouble string) {
 
 func servedAs(gv schema.GroupVersion, r metav1.APIResource) Resource {
 	return Resource{Group: gv.Group, Version: gv.Version, Plural: r.Name, Kind: r.Kind, Namespaced: r.Namespaced}
+}
+
+// Capabilities are the version of the server and what it serves, as charts ask for it: GROUP/VERSION, and
+// GROUP/VERSION/KIND. An error says that not all of it is known.
+func (c *Client) Capabilities() (*version.Info, []string, error) {
+	_, lists, err := c.disco.ServerGroupsAndResources()
+	if err != nil {
+		return nil, nil, fmt.Errorf("the server did not tell of %s", discoveryTrouble(err))
+	}
+	of, err := c.disco.ServerVersion()
+	if err != nil {
+		return nil, nil, fmt.Errorf("the server did not tell its version: %w", err)
+	}
+	has := map[string]bool{}
+	for _, l := range lists {
+		has[l.GroupVersion] = true
+		for _, r := range l.APIResources {
+			if !strings.Contains(r.Name, "/") {
+				has[l.GroupVersion+"/"+r.Kind] = true
+			}
+		}
+	}
+	return of, slices.Sorted(maps.Keys(has)), nil
 }
 
 // Versions are those in which the server serves a resource, nil where it could not tell

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -55,6 +56,10 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		p.Show("Git", "not rendered: no clone of its repository was named")
 		return changes{}, nil
 	}
+	if a.Kind == "HelmRelease" {
+		p.Show("Git", "not rendered: Helm changes what its own record and the chart differ in, and leaves most of what was changed live")
+		return changes{}, nil
+	}
 	if err := r.read(ctx); err != nil {
 		return changes{}, err
 	}
@@ -75,6 +80,10 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 			p.Show("not known "+name, "%s", report.Ended(steps.Clip(s.unread, 300)))
 			fmt.Fprintf(sum, "%q unread\n", name)
 			continue
+		}
+		if s.unsaid != "" || len(s.varies) > 0 {
+			ch.untried++
+			p.Show("not known "+name, "its chart makes something else at each rendering, or asks the cluster: %s", report.Ended(cmp.Or(s.unsaid, strings.Join(few(slices.Sorted(maps.Keys(s.varies))), ", "))))
 		}
 		lines := s.lines()
 		for _, l := range lines {

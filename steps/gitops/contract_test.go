@@ -19,6 +19,7 @@ import (
 
 	"handrail/drills/lab"
 	"handrail/drills/lab/gitops"
+	"handrail/evidence/redact"
 	"handrail/steps"
 	"handrail/steps/gitops/app"
 	"handrail/steps/gitops/render"
@@ -44,6 +45,7 @@ type side struct {
 	kind    steps.Params
 	argo    bool
 	path    string
+	redacts *redact.Redactor // nil where no Secret is read
 }
 
 const within = 3 * time.Minute
@@ -94,6 +96,7 @@ func TestContract(t *testing.T) {
 			})
 			s.prepare(git, home)
 			s.walk()
+			s.charts()
 		})
 	}
 }
@@ -181,7 +184,11 @@ func (s *side) probe(kind string, in steps.Params) steps.Observation {
 		if k.Name != kind {
 			continue
 		}
-		obs, err := k.Reads(s.env).Probe(s.Context(), in, steps.SecretsOnly(nil))
+		sink := steps.Sink(steps.SecretsOnly(nil))
+		if s.redacts != nil {
+			sink = bundleSink{r: s.redacts}
+		}
+		obs, err := k.Reads(s.env).Probe(s.Context(), in, sink)
 		if err != nil {
 			s.Fatalf("%s: %v", kind, err)
 		}

@@ -187,12 +187,12 @@ func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 		return out
 	}
 	out.path = a.Sources[0].Dir()
-	w, err := renderAt(ctx, r.env, a, clone, commit)
+	w, err := renderAt(ctx, r.env, r.c, a, clone, commit)
 	if err != nil {
 		out.why = steps.OneLine(err.Error(), 400)
 		return out
 	}
-	for _, o := range w.objects {
+	for i, o := range w.objects {
 		meta, _ := o["metadata"].(map[string]any)
 		namespace, _ := meta["namespace"].(string)
 		if namespace == "" {
@@ -201,8 +201,15 @@ func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 		if o["apiVersion"] != "v1" || o["kind"] != "ConfigMap" || meta["name"] != c.name || namespace != c.namespace {
 			continue
 		}
-		if encrypted(o) {
+		switch {
+		case encrypted(o):
 			out.why = "Git holds it encrypted"
+			return out
+		case w.unsaid[i] != "":
+			out.why = w.unsaid[i]
+			return out
+		case w.varies[i] != nil:
+			out.why = "its chart makes something else of it at each rendering"
 			return out
 		}
 		data, _ := o["data"].(map[string]any)

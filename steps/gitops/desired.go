@@ -10,6 +10,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/render"
 	"handrail/steps/kube/report"
 )
 
@@ -30,6 +31,7 @@ func desiredFacts() []steps.Field {
 		{Name: "unrendered", Type: steps.String, Doc: "why it was not rendered, empty where it was"},
 		{Name: "revision", Type: steps.Ident, Doc: "commit that was rendered"},
 		{Name: "objects", Type: steps.Int, Doc: "objects that are wanted, hooks left out"},
+		{Name: "varies", Type: steps.Strings, Doc: "fields of a chart that come out otherwise at each rendering, by chance or the clock: what was applied last stands for them"},
 		{Name: "encrypted", Type: steps.Strings, Doc: "objects that Git holds encrypted: the controller's own record stands for them"},
 		{Name: "state", Type: steps.Table, Doc: "each object that is wanted or was applied, and where it stands"},
 		{Name: "moved", Type: steps.Enum, Values: moved, Doc: "which side moved since it was applied last: live, git, both, or open where what was applied last is not known"},
@@ -60,6 +62,7 @@ type desiredRun struct {
 	wanted    wanted
 	sides     map[string]*side3 // by name
 	encrypted []string
+	release   map[string]map[string]any // what Helm's record has, by name; nil where there is none
 }
 
 // Probe implements steps.Prober.
@@ -99,6 +102,9 @@ func (p desiredProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 
 // read gathers the three sides of each object.
 func (r *desiredRun) read(ctx context.Context) error {
+	if err := r.releaseRecord(ctx); err != nil {
+		return err
+	}
 	if err := r.render(ctx); err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func (r *desiredRun) render(ctx context.Context) error {
 	}
 	if r.why == "" {
 		var err error
-		if r.wanted, err = renderAt(ctx, r.env, r.a, r.clone, commit); err != nil {
+		if r.wanted, err = renderAt(ctx, r.env, r.c, r.a, r.clone, commit); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
 			}
@@ -143,7 +149,32 @@ func (r *desiredRun) render(ctx context.Context) error {
 	}
 	r.f.Set("revision", steps.IdentOf(commit))
 	r.obs.Command = r.c.Kubectl(r.a.Namespace, "diff", map[bool]string{true: "-f", false: "-k"}[r.wanted.tool == "directory"], r.clone+"/"+r.a.Sources[0].Dir())
+	if r.wanted.tool == render.Helm {
+		r.obs.Command = "helm template " + steps.Quote(r.clone+"/"+r.a.Sources[0].Dir()) + " | " + r.c.Kubectl(r.a.Namespace, "diff", "-f", "-")
+	}
 	r.desired()
+	return nil
+}
+
+// releaseRecord takes what Helm's record of the release in force has.
+func (r *desiredRun) releaseRecord(ctx context.Context) error {
+	if r.a.Rendering.Chart == nil || r.a.Rendering.Chart.Record == nil {
+		return nil
+	}
+	objects, err := release(ctx, r.c, *r.a.Rendering.Chart.Record)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		r.obs.Gaps = append(r.obs.Gaps, "what Helm applied last is not known: "+report.Why(err))
+		return nil
+	}
+	r.release = map[string]map[string]any{}
+	for _, o := range objects {
+		if of, _, err := r.resourceOf(o); err == nil {
+			r.release[of.String()] = placed(o, of.Namespace)
+		}
+	}
 	return nil
 }
 

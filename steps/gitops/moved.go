@@ -19,7 +19,7 @@ const mostShown = 12
 // tell says what the three sides come to.
 func (r *desiredRun) tell() {
 	by := map[string][]string{}
-	state, missing, surplus, unread := map[string]string{}, []string{}, []string{}, []string{}
+	state, missing, surplus, unread, varies := map[string]string{}, []string{}, []string{}, []string{}, []string{}
 	d := newDigests()
 	for _, name := range slices.Sorted(maps.Keys(r.sides)) {
 		s := r.sides[name]
@@ -31,6 +31,13 @@ func (r *desiredRun) tell() {
 		lines := s.lines()
 		d.add(s, lines)
 		state[name] = standing(lines)
+		for _, at := range slices.Sorted(maps.Keys(s.varies)) {
+			varies = append(varies, name+" "+at)
+		}
+		if open := s.open(); len(open) > 0 {
+			unread = append(unread, steps.Clip(name+": its chart makes something else of "+strings.Join(open, ", ")+" at each rendering, and nothing keeps what was applied last", 300))
+			state[name] = "not known: " + steps.Clip(strings.Join(open, ", ")+" comes out otherwise at each rendering", 300)
+		}
 		for _, l := range lines {
 			switch {
 			case l.at == whole && l.actual == "none":
@@ -42,6 +49,7 @@ func (r *desiredRun) tell() {
 		}
 	}
 	r.list("encrypted", r.encrypted, nil)
+	r.list("varies", varies, nil)
 	r.list("live_moved", by[movedLive], unread)
 	r.list("unclear", append(by[movedBoth], by[movedOpen]...), unread)
 	r.list("missing", missing, unread)
@@ -143,6 +151,9 @@ func (r *desiredRun) findings(by map[string][]string) {
 			r.obs.Say(of.level, of.say, steps.OneLine(l, 400))
 		}
 	}
+	if c := r.a.Rendering.Chart; r.a.Kind == "HelmRelease" && len(by[movedGit]) > 0 && !c.ByRevision && r.wanted.version == r.a.Applied {
+		r.obs.Say(steps.Warning, "Git changed the chart and left its version at %s: Flux packs it anew for another version alone (reconcileStrategy), so no reconciliation brings that.", r.a.Applied)
+	}
 	for _, name := range r.encrypted {
 		r.obs.Say(steps.Info, "%s is encrypted in Git: what its controller applied last stands for it.", name)
 	}
@@ -178,7 +189,7 @@ func (d digests) add(s *side3, lines []line) {
 	for _, l := range lines {
 		differ[l.at] = l
 	}
-	fields := leaves(s.desired)
+	fields, _, _ := s.leaves()
 	for at := range differ {
 		if _, has := fields[at]; !has {
 			fields[at] = nil

@@ -59,7 +59,7 @@ func cutVersion(apiVersion string) (group, version string, has bool) {
 func (r *desiredRun) desired() {
 	r.keep()
 	hooks, brought := 0, definitions(r.wanted.objects)
-	for _, o := range r.wanted.objects {
+	for i, o := range r.wanted.objects {
 		if hook(o) {
 			hooks++
 			continue
@@ -76,9 +76,18 @@ func (r *desiredRun) desired() {
 			s.unread = err.Error()
 		case encrypted(o):
 			r.encrypted = append(r.encrypted, s.name)
+		case r.wanted.unsaid[i] != "":
+			s.unsaid = r.wanted.unsaid[i]
 		default:
 			s.desired = placed(o, of.Namespace)
 			s.plain = s.desired
+			if other := r.wanted.varies[i]; other != nil {
+				// As the server keeps a Secret: what is compared below is that.
+				other = placed(other, of.Namespace)
+				plainSecret(s.desired, r.out)
+				plainSecret(other, steps.SecretsOnly(nil))
+				s.varies = apart(s.desired, other)
+			}
 		}
 		s.delivered = slices.ContainsFunc(r.a.Resources, func(has app.Resource) bool { return alikeNamed(has, of) })
 		if _, twice := r.sides[s.name]; twice {
@@ -95,6 +104,15 @@ func (r *desiredRun) desired() {
 		if _, has := r.sides[of.String()]; !has && (r.a.Controller == app.Flux || of.Prune) {
 			r.sides[of.String()] = &side3{name: of.String(), of: of, delivered: true}
 		}
+	}
+	for name, o := range r.release {
+		s, has := r.sides[name]
+		if !has {
+			of, _, _ := r.resourceOf(o)
+			s = &side3{name: name, of: of}
+			r.sides[name] = s
+		}
+		s.delivered = true
 	}
 }
 
@@ -143,6 +161,10 @@ func hook(o map[string]any) bool {
 func (r *desiredRun) inventory() {
 	for _, of := range r.a.Resources {
 		r.sides[of.String()] = &side3{name: of.String(), of: of, delivered: true, unrendered: true}
+	}
+	for name, o := range r.release {
+		of, _, _ := r.resourceOf(o)
+		r.sides[name] = &side3{name: name, of: of, delivered: true, unrendered: true}
 	}
 	r.f.Unknown(r.why, "objects")
 }
@@ -202,6 +224,10 @@ func (r *desiredRun) recorded(ctx context.Context) error {
 		if s.unread != "" {
 			continue
 		}
+		if s.unrendered && s.actual != nil && hook(s.actual) {
+			delete(r.sides, name) // Argo CD lists what a sync ran, too
+			continue
+		}
 		kept := map[string]any(nil)
 		if s.actual != nil {
 			if text := s.live.GetAnnotations()[lastApplied]; text != "" {
@@ -213,15 +239,24 @@ func (r *desiredRun) recorded(ctx context.Context) error {
 				kept = placed(o.Object, s.of.Namespace)
 			}
 		}
+		if o, has := r.release[name]; has {
+			kept = o
+		}
+		s.kept = kept != nil
 		switch {
 		case kept != nil:
 			s.recorded = kept
+		case r.release != nil: // and it is not in it
 		case before != nil:
 			s.recorded = before[name]
 		default:
 			s.unrecorded = true
 		}
-		if s.unrendered || slices.Contains(r.encrypted, name) {
+		if s.unsaid != "" && !s.kept {
+			s.unread = s.unsaid + ", and nothing keeps what was applied last"
+			continue
+		}
+		if s.unrendered || s.unsaid != "" || slices.Contains(r.encrypted, name) {
 			s.desired = s.recorded
 			if s.desired == nil {
 				s.unread = "its controller keeps no copy of what it applied (server-side apply), and Git was not rendered"
@@ -242,13 +277,13 @@ func (r *desiredRun) recorded(ctx context.Context) error {
 // known.
 func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, error) {
 	applied := app.Commit(r.a.Applied)
-	if r.why != "" || len(applied) != 40 {
+	if r.why != "" || len(applied) != 40 || r.release != nil {
 		return nil, nil
 	}
 	w := r.wanted
 	if applied != w.revision {
 		var err error
-		if w, err = renderAt(ctx, r.env, r.a, r.clone, applied); err != nil {
+		if w, err = renderAt(ctx, r.env, r.c, r.a, r.clone, applied); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
 			}
@@ -257,8 +292,8 @@ func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, err
 		}
 	}
 	out := map[string]map[string]any{}
-	for _, o := range w.objects {
-		if of, _, err := r.resourceOf(o); err == nil && !hook(o) && !encrypted(o) {
+	for i, o := range w.objects {
+		if of, _, err := r.resourceOf(o); err == nil && !hook(o) && !encrypted(o) && w.unsaid[i] == "" {
 			out[of.String()] = placed(o, of.Namespace)
 		}
 	}

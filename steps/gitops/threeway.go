@@ -30,10 +30,13 @@ type side3 struct {
 	live                      cluster.Object // whole
 	plain                     map[string]any // what Git has, with the values of a Secret; it goes to the server alone
 	desired, recorded, actual map[string]any
-	unread                    string // why a side cannot be known
-	unrecorded                bool   // what was applied last is not known
-	unrendered                bool   // what Git has was not rendered
-	delivered                 bool   // its controller lists it among what it applied
+	unread                    string          // why a side cannot be known
+	unrecorded                bool            // what was applied last is not known
+	unrendered                bool            // what Git has was not rendered
+	unsaid                    string          // why nothing is said of what Git has
+	varies                    map[string]bool // fields that come out otherwise at each rendering
+	kept                      bool            // the object or Helm keeps what was applied last
+	delivered                 bool            // its controller lists it among what it applied
 }
 
 // whole is where a line is about an object as such.
@@ -68,7 +71,7 @@ func (s side3) lines() []line {
 	if s.desired == nil || s.actual == nil {
 		return s.presence()
 	}
-	desired, recorded, actual := leaves(s.desired), leaves(s.recorded), leaves(s.actual)
+	desired, recorded, actual := s.leaves()
 	var out []line
 	for _, at := range slices.Sorted(maps.Keys(union(desired, recorded))) {
 		if left(at) {
@@ -92,6 +95,44 @@ func (s side3) lines() []line {
 		out = append(out, l)
 	}
 	return out
+}
+
+// leaves are those of the three sides. What comes out otherwise at each rendering is as it was applied
+// last, where that is kept, and else on no side.
+func (s side3) leaves() (desired, recorded, actual map[string]any) {
+	desired, recorded, actual = leaves(s.desired), leaves(s.recorded), leaves(s.actual)
+	for at := range s.varies {
+		delete(desired, at)
+		if !s.kept {
+			delete(recorded, at)
+			delete(actual, at)
+		} else if v, has := recorded[at]; has {
+			desired[at] = v
+		}
+	}
+	return desired, recorded, actual
+}
+
+// apart are the fields in which two renderings of one object differ.
+func apart(a, b map[string]any) map[string]bool {
+	out := map[string]bool{}
+	x, y := leaves(a), leaves(b)
+	for at := range union(x, y) {
+		was, has := x[at]
+		is, had := y[at]
+		if has != had || !same(was, is) {
+			out[at] = true
+		}
+	}
+	return out
+}
+
+// open are the fields of which nothing can be said, in order.
+func (s side3) open() []string {
+	if s.kept || s.desired == nil || s.actual == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.varies))
 }
 
 // presence says that an object is missing, or no longer wanted.

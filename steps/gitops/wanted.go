@@ -21,6 +21,10 @@ type wanted struct {
 	revision string
 	tool     string
 	objects  []map[string]any
+
+	version string                 // of a chart
+	varies  map[int]map[string]any // objects, by their place, as another rendering has them
+	unsaid  map[int]string         // why nothing can be said of an object, by its place
 }
 
 // unrendered says why nothing can be rendered of an application, whatever its source holds;
@@ -31,8 +35,8 @@ func unrendered(a app.App, clone string) string {
 		return "it has several sources, which are not put together here"
 	case len(a.Sources) == 0:
 		return "it names no source"
-	case r.Tool == "helm":
-		return "Helm charts are not rendered here"
+	case a.Sources[0].Chart != "":
+		return "its chart comes from a repository of charts, and nothing is fetched here"
 	case r.Tool == "plugin":
 		return "a config management plugin renders it, and plugins are not run here"
 	case a.Sources[0].Ref != "" && !strings.HasPrefix(a.Sources[0].Ref, "GitRepository/"):
@@ -46,7 +50,7 @@ func unrendered(a app.App, clone string) string {
 }
 
 // renderAt makes what an application wants at a commit of a clone.
-func renderAt(ctx context.Context, env steps.Env, a app.App, clone, commit string) (wanted, error) {
+func renderAt(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, clone, commit string) (wanted, error) {
 	if !filepath.IsAbs(clone) {
 		clone = filepath.Join(env.Dir, clone)
 	}
@@ -54,16 +58,20 @@ func renderAt(ctx context.Context, env steps.Env, a app.App, clone, commit strin
 	if err != nil {
 		return wanted{}, fmt.Errorf("%s: %w", clone, err)
 	}
-	files, err := render.Gather(ctx, c, commit, a.Sources[0].Dir())
+	files, err := render.Gather(ctx, c, commit, a.Sources[0].Dir(), valueFiles(a.Sources[0].Dir(), a.Rendering.Chart)...)
 	if err != nil {
 		return wanted{}, fmt.Errorf("%s: %w", clone, err)
 	}
-	r := a.Rendering
-	made, err := render.Render(ctx, env.Self, render.Order{Tool: r.Tool, Path: a.Sources[0].Dir(), Recurse: r.Recurse, Namespace: r.Namespace, Override: r.Override}, files)
+	chart, err := charted(ctx, cl, a, commit, files)
 	if err != nil {
 		return wanted{}, err
 	}
-	w := wanted{revision: commit, tool: made.Tool}
+	r := a.Rendering
+	made, err := render.Render(ctx, env.Self, render.Order{Tool: r.Tool, Path: a.Sources[0].Dir(), Recurse: r.Recurse, Namespace: r.Namespace, Override: r.Override, Chart: chart}, files)
+	if err != nil {
+		return wanted{}, err
+	}
+	w := wanted{revision: commit, tool: made.Tool, version: made.Version, varies: made.Varies, unsaid: made.Unsaid}
 	for _, raw := range made.Objects {
 		o, err := cluster.ParseObject(raw)
 		if err != nil {

@@ -35,6 +35,40 @@ func (c Clone) Walk(ctx context.Context, of Commit, dir string, each func(name s
 	return c.walk(ctx, tree, path.Clean(dir), 0, each)
 }
 
+// One is what Walk would call each with for one name.
+func (c Clone) One(ctx context.Context, of Commit, name string) (kind Kind, content []byte, err error) {
+	tree, err := c.Tree(ctx, of, path.Dir(name))
+	if err != nil {
+		return 0, nil, err
+	}
+	body, err := c.proven(ctx, tree, "tree")
+	if err != nil {
+		return 0, nil, err
+	}
+	for len(body) > 0 {
+		head, rest, ok := bytes.Cut(body, []byte{0})
+		mode, found, named := strings.Cut(string(head), " ")
+		if !ok || !named || len(rest) < 20 {
+			return 0, nil, errors.New("a tree of the clone breaks off")
+		}
+		body = rest[20:]
+		if found != path.Base(name) {
+			continue
+		}
+		switch mode {
+		case "40000":
+			return 0, nil, ErrNoFile
+		case "160000":
+			return Submodule, nil, nil
+		case "120000":
+			kind = Link
+		}
+		content, err = c.proven(ctx, hex.EncodeToString(rest[:20]), "blob")
+		return kind, content, err
+	}
+	return 0, nil, ErrNoFile
+}
+
 func (c Clone) walk(ctx context.Context, tree, dir string, depth int, each func(string, Kind, []byte) error) error {
 	if depth > treeDepth {
 		return fmt.Errorf("%s: directories are more than %d deep", dir, treeDepth)

@@ -44,10 +44,17 @@ func startArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) (*Contr
 	if err != nil {
 		return nil, err
 	}
+	helm, err := l.Controller(ctx, "helm", nil)
+	if err != nil {
+		return nil, err
+	}
 	if err := h.settle(ctx); err != nil {
 		return nil, err
 	}
 	c, err := h.argo(ctx, dir, program, crds, settings)
+	if err == nil { // what its repository server runs for a chart
+		err = os.Symlink(helm, argoFolder(dir).role("helm"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, h.leave(ctx))
 	}

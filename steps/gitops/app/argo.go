@@ -89,6 +89,7 @@ type argoStatus struct {
 		Status          string      `json:"status"`
 		Health          *argoHealth `json:"health"`
 		RequiresPruning bool        `json:"requiresPruning"`
+		Hook            bool        `json:"hook"` // what a sync ran; no sync prunes it, though it is not wanted for good
 	} `json:"resources"`
 	ReconciledAt *metav1.Time `json:"reconciledAt"`
 }
@@ -139,7 +140,7 @@ func FromArgo(o ArgoApplication) App {
 		a.Sources = append(a.Sources, Source{Repo: s.RepoURL, Revision: s.TargetRevision, Path: s.Path, Chart: s.Chart})
 	}
 	if len(sources) == 1 {
-		a.Rendering = argoRendering(sources[0], o.Spec.Destination.Namespace)
+		a.Rendering = argoRendering(sources[0], a.Name, o.Spec.Destination.Namespace)
 	}
 	if o.Status.ReconciledAt != nil {
 		a.Checked = o.Status.ReconciledAt.Time
@@ -148,7 +149,7 @@ func FromArgo(o ArgoApplication) App {
 	a.Asked = argoAsked(o)
 	for _, r := range o.Status.Resources {
 		of := r.resource()
-		of.Sync, of.Prune = argoSync(r.Status), r.RequiresPruning
+		of.Sync, of.Prune = argoSync(r.Status), r.RequiresPruning && !r.Hook
 		if r.Health != nil {
 			of.Health, of.Says = argoHealthOf(r.Health.Status), r.Health.Message
 		}

@@ -51,21 +51,23 @@ func rendered(o Order, files map[string][]byte) (a Answer, err error) {
 		}
 	}
 	a.Tool = o.Tool
-	var objects []map[string]any
 	switch o.Tool {
+	case Helm:
+		a, err = t.chart(o)
+		a.Tool = Helm
 	case Kustomize:
-		objects, err = t.kustomize(o)
+		a.made, err = t.kustomize(o)
 	case Generated:
-		objects, err = t.generated(o)
+		a.made, err = t.generated(o)
 	case Directory:
-		objects, err = t.directory(o)
+		a.made, err = t.directory(o)
 	default:
 		err = notHere("%q is not rendered here", o.Tool)
 	}
 	if err != nil {
 		return a, err
 	}
-	for _, object := range objects {
+	for _, object := range a.made {
 		raw, err := json.Marshal(object)
 		if err != nil {
 			return a, fmt.Errorf("what is rendered is no JSON: %w", err)

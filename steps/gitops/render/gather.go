@@ -15,10 +15,10 @@ import (
 // above finds where a kustomization leaves its directory.
 var above = regexp.MustCompile(`\.\.(?:/[^\s'",\]\}#]*)?`)
 
-// Gather reads from a commit what a path is rendered of: all below it, and all below what
-// its kustomizations name above it. It believes the clone only where content and name
+// Gather reads from a commit what a path is rendered of: all below it, all below what
+// its kustomizations name above it, and more files where they are there. It believes the clone only where content and name
 // agree. The error is [gitread.ErrNoFile] where the commit has no such path.
-func Gather(ctx context.Context, c gitread.Clone, commit, dir string) (map[string][]byte, error) {
+func Gather(ctx context.Context, c gitread.Clone, commit, dir string, more ...string) (map[string][]byte, error) {
 	of, err := c.Commit(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -49,6 +49,21 @@ func Gather(ctx context.Context, c gitread.Clone, commit, dir string) (map[strin
 			todo = todo[:before]
 		case err != nil:
 			return nil, fmt.Errorf("%s at %s: %w", next, commit, err)
+		}
+	}
+	for _, name := range more {
+		if _, had := g.files[name]; had {
+			continue
+		}
+		kind, content, err := c.One(ctx, of, name)
+		switch {
+		case errors.Is(err, gitread.ErrNoFile):
+			continue // the tool says so if it needs it
+		case err == nil:
+			err = g.take(name, kind, content)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return g.files, nil

@@ -27,6 +27,7 @@ const (
 const (
 	Kustomize = "kustomize"
 	Directory = "directory"
+	Helm      = "helm"
 	Generated = "generated" // a kustomization of all manifests below a path, as Flux makes one where there is none
 )
 
@@ -39,12 +40,51 @@ type Order struct {
 	// Namespace is given to what has none; with Override, to everything that may have one.
 	Namespace string `json:"namespace,omitempty"`
 	Override  bool   `json:"override,omitempty"`
+
+	Chart *Chart `json:"chart,omitempty"` // nil for what Helm does by itself
+}
+
+// Chart is what a chart is given. Values stand in the order in which they are merged, and are
+// files, then texts, then parameters, as helm has it.
+type Chart struct {
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"` // of the release
+
+	Files         []string    `json:"files,omitempty"`    // by the path of the chart, or from the top with a slash
+	Defaults      bool        `json:"defaults,omitempty"` // the files are named from the top, and stand for the defaults of the chart
+	IgnoreMissing bool        `json:"ignore_missing,omitempty"`
+	Values        []string    `json:"values,omitempty"` // YAML
+	Parameters    []Parameter `json:"parameters,omitempty"`
+
+	SkipCRDs    bool     `json:"skip_crds,omitempty"`
+	SkipTests   bool     `json:"skip_tests,omitempty"`
+	SkipSchema  bool     `json:"skip_schema,omitempty"`
+	KubeVersion string   `json:"kube_version,omitempty"` // "" for that of the library
+	APIVersions []string `json:"api_versions,omitempty"`
+
+	Suffix   string `json:"suffix,omitempty"`   // build metadata of its version, as Flux adds a commit
+	Upgrades bool   `json:"upgrades,omitempty"` // it is installed and upgraded, where Argo CD makes a first revision each time
+}
+
+// Parameter is a value by its path.
+type Parameter struct {
+	Name        string `json:"name"`
+	Value       string `json:"value"`
+	ForceString bool   `json:"forceString,omitempty"`
 }
 
 // Answer is what the rendering came to.
 type Answer struct {
 	Tool    string            `json:"tool"`
 	Objects []json.RawMessage `json:"objects"`
+	made    []map[string]any
+
+	// Version is that of a chart.
+	Version string `json:"version,omitempty"`
+	// Varies are objects, by their place, as another rendering made them: what differs cannot be said.
+	Varies map[int]map[string]any `json:"varies,omitempty"`
+	// Unsaid says of an object, by its place, why nothing can be said of what it holds.
+	Unsaid map[int]string `json:"unsaid,omitempty"`
 	// NotHere says what keeps it from being rendered here, though it may be elsewhere.
 	NotHere string `json:"not_here,omitempty"`
 	// Error is what is wrong with the manifests.

@@ -145,7 +145,6 @@ func TestNotHere(t *testing.T) {
 		`"https://example.com/patch"`:               kustomization("patches: [{path: 'https://example.com/patch'}]\n"),
 		"inflates a Helm chart":                     kustomization("helmCharts: [{name: x, repo: 'https://example.com'}]\n"),
 		"uses a plugin":                             files("app/kustomization.yaml", "generators: [g.yaml]\n", "app/g.yaml", "apiVersion: someteam.example.com/v1\nkind: Generator\nmetadata: {name: x, annotations: {config.kubernetes.io/function: \"exec: {path: ./run}\"}}\n"),
-		"is a Helm chart":                           files("app/Chart.yaml", "name: x\n"),
 		"is Jsonnet":                                files("app/x.jsonnet", "{}"),
 		"is kept in Git LFS":                        files("app/x.yaml", "version https://git-lfs.github.com/spec/v1\n"),
 		"changes the parameters of the application": files("app/.argocd-source.yaml", "kustomize: {}\n", "app/kustomization.yaml", "resources: []\n"),

@@ -47,19 +47,23 @@ func (t tree) kustomization(dir string) string {
 }
 
 // tool is what Argo CD takes for a path without a word of the application.
-func (t tree) tool(dir string) (string, error) {
+func (t tree) tool(dir string) (tool string, err error) {
 	for _, name := range t.in(dir, false) {
 		switch base := path.Base(name); {
 		case base == "Chart.yaml":
-			return "", notHere("%s is a Helm chart, and charts are not rendered here", path.Clean(dir))
+			tool = Helm
 		case strings.HasPrefix(base, ".argocd-source"):
 			return "", notHere("%s changes the parameters of the application, and is not followed here", name)
 		}
 	}
-	if t.kustomization(dir) != "" {
-		return Kustomize, nil
+	switch {
+	case tool != "":
+	case t.kustomization(dir) != "":
+		tool = Kustomize
+	default:
+		tool = Directory
 	}
-	return Directory, nil
+	return tool, nil
 }
 
 // manifest reports whether a file is taken for one by its name.
@@ -81,7 +85,7 @@ func (t tree) directory(o Order) ([]map[string]any, error) {
 		if !manifest(name) {
 			continue
 		}
-		objects, err := documents(name, t[name])
+		objects, err := Documents(name, t[name])
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +94,8 @@ func (t tree) directory(o Order) ([]map[string]any, error) {
 	return out, nil
 }
 
-// documents are the objects of one file; those of a list stand for themselves.
-func documents(name string, text []byte) ([]map[string]any, error) {
+// Documents are the objects of one file; those of a list stand for themselves.
+func Documents(name string, text []byte) ([]map[string]any, error) {
 	if bytes.HasPrefix(text, []byte("version https://git-lfs.")) {
 		return nil, notHere("%s is kept in Git LFS, and not in the clone", name)
 	}
