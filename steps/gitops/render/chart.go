@@ -223,9 +223,14 @@ func (of Chart) once(made *chart.Chart, values map[string]any, caps *common.Capa
 	if of.Upgrades && r.n > 0 {
 		opts.Revision, opts.IsInstall, opts.IsUpgrade = 2, false, true
 	}
-	with, err := valuesutil.ToRenderValuesWithSchemaValidation(made, values, opts, caps, of.SkipSchema)
+	with, err := valuesutil.ToRenderValuesWithSchemaValidation(made, values, opts, caps, true)
 	if err != nil {
 		return rendering{}, fmt.Errorf("helm: %w", err)
+	}
+	if given, ok := with["Values"].(common.Values); ok && !of.SkipSchema {
+		if err := valuesutil.ValidateAgainstSchema(made, given); err != nil {
+			return rendering{}, fmt.Errorf("helm: the values are not as values.schema.json wants them%s", misfits(err))
+		}
 	}
 	texts, err := engine.Engine{CustomTemplateFuncs: r.functions()}.Render(made, with)
 	if err != nil {
@@ -266,6 +271,23 @@ func (of Chart) once(made *chart.Chart, values map[string]any, caps *common.Capa
 		}
 	}
 	return out, nil
+}
+
+// place is where a value stands that does not fit, in the words of the library.
+var place = regexp.MustCompile(`(?m)^\s*- at '(/[^'\n]*)':`)
+
+// misfits names where values do not fit their schema. The library's own words quote them.
+func misfits(err error) string {
+	var at []string
+	for _, m := range place.FindAllStringSubmatch(err.Error(), 20) {
+		if !slices.Contains(at, m[1]) {
+			at = append(at, m[1])
+		}
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(at, ", ")
 }
 
 // test reports whether an object is a test of its chart alone.

@@ -163,7 +163,7 @@ func TestChartRefused(t *testing.T) {
 		`refers to what is elsewhere `:                                                               {Chart{}, charted("app/values.schema.json", `{"$ref": "file:///etc/passwd"}`), true},
 		`  refers to what is elsewhere`:                                                              {Chart{}, charted("app/values.schema.json", `{"properties":{"a":{"\u0024ref": "x"}}}`), true},
 		`refers to what is elsewhere  `:                                                              {Chart{}, charted("app/values.schema.json", `{"$schema": "https://example.com/meta"}`), true},
-		`don't meet the specifications`:                                                              {Chart{}, charted("app/values.schema.json", `{"properties":{"colour":{"type":"number"}}}`), false},
+		`are not as values.schema.json wants them: /colour`:                                                              {Chart{}, charted("app/values.schema.json", `{"properties":{"colour":{"type":"number"}}}`), false},
 		`the chart needs Kubernetes >= 9.0.0`:                                                        {Chart{KubeVersion: "1.33.0"}, charted("app/Chart.yaml", meta+"kubeVersion: '>= 9.0.0'\n"), false},
 		`version "x" of Kubernetes`:                                                                  {Chart{KubeVersion: "x"}, charted(), false},
 		`is a library`:                                                                               {Chart{}, charted("app/Chart.yaml", meta+"type: library\n"), false},
@@ -233,4 +233,20 @@ func FuzzChartValues(f *testing.F) {
 			t.Errorf("no values of %q", text)
 		}
 	})
+}
+
+// TestMisfitsQuoteNoValue: a value that its schema refuses is named by its place alone.
+func TestMisfitsQuoteNoValue(t *testing.T) {
+	t.Parallel()
+	schema := `{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"colour":{"type":"string","pattern":"^[0-9]+$"},"db":{"properties":{"password":{"maxLength":3}}}}}`
+	in := charted("app/values.schema.json", schema, "app/values.yaml", "colour: hunter2\ndb: {password: correct-horse}\n", "app/templates/c.yaml", one("c", "k: v"))
+	_, err := Render(t.Context(), self(t), helm(Chart{}), in)
+	if err == nil {
+		t.Fatal("it was rendered")
+	}
+	for text, want := range map[string]bool{"/colour": true, "/db/password": true, "hunter2": false, "correct-horse": false} {
+		if strings.Contains(err.Error(), text) != want {
+			t.Errorf("%q in the error: %v, want %v: %v", text, !want, want, err)
+		}
+	}
 }
