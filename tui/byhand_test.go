@@ -43,3 +43,17 @@ func TestUnservedRepairIsSaidAndRecorded(t *testing.T) {
 		t.Errorf("sent %+v, want %+v", got.Hand, want)
 	}
 }
+
+// TestHandRepairOffersTheReadInFront: of many reads the one in front comes first.
+func TestHandRepairOffersTheReadInFront(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.toUnserved()
+	shows := s.run.Snap.State.Shows()
+	front := shows[len(shows)-1].ID
+	s.run.Front(front)
+	s.press("M", "w", "enter", "o", "enter", "p", "enter", "1", "enter", "enter")
+	if len(s.bench.sent) != 1 || s.bench.sent[0].Hand.Proof != front {
+		t.Errorf("sent %+v, want %s as the first choice", s.bench.sent, front)
+	}
+}

@@ -323,7 +323,7 @@ func (r *Screen) byHand(env *screen.Env) {
 		case !o.Available():
 			env.Warn("warning", r.Refusal("", o.Refusals[0]))
 		default:
-			env.Sheet = sheets.HandForm(env)
+			env.Sheet = sheets.HandForm(env, r.Focus)
 		}
 	}
 }

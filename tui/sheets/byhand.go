@@ -1,6 +1,8 @@
 package sheets
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"handrail/triage"
@@ -10,10 +12,23 @@ import (
 )
 
 // HandForm asks for a repair that a person made outside of handrail. Nothing was shown
-// before it, so all of it is asked for, and which read will show it.
-func HandForm(env *screen.Env) *form.Form {
+// before it, so all of it is asked for, and which read will show it: the one in front comes
+// first, then those that the step in front stands on.
+func HandForm(env *screen.Env, front string) *form.Form {
+	in, _ := env.Snap.State.Step(front)
+	near := func(id string) int {
+		switch {
+		case id == front:
+			return 0
+		case slices.Contains(in.Refs, id):
+			return 1
+		}
+		return 2
+	}
+	shows := env.Snap.State.Shows()
+	slices.SortStableFunc(shows, func(a, b triage.Step) int { return near(a.ID) - near(b.ID) })
 	var reads []form.Choice
-	for _, st := range env.Snap.State.Shows() {
+	for _, st := range shows {
 		reads = append(reads, form.Choice{Value: st.ID, Help: env.Title(st.ID)})
 	}
 	return &form.Form{Title: "Repaired by hand", Intro: []ink.Text{"What was changed outside of handrail, behind no gate. It is owed until that read, made after it, shows it."},
