@@ -142,8 +142,12 @@ func (r *Screen) moveHere(st triage.Step) (move, bool) {
 
 // sheetLabel names what stands on the sheet.
 func (r *Screen) sheetLabel() ink.Text {
+	on := r.sheet()
+	if len(on) == 1 {
+		return ink.Say("Say this: %s", r.Title(on[0].Step))
+	}
 	var all []string
-	for _, o := range r.sheet() {
+	for _, o := range on {
 		all = append(all, string(incident.Short(o.Step)))
 	}
 	return ink.Say("Say these %d: %s", len(all), strings.Join(all, ", "))
