@@ -20,6 +20,9 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {
 			continue
 		}
+		if w.kind == DoProbe && early(s, w.step) {
+			return
+		}
 		gate := w.kind == DoPreview && s.Gates[w.step].Phase != GateUnknown
 		if gate && refusedSince(s, w.step, now) {
 			held = append(held, w.step)
@@ -50,6 +53,16 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 			}
 		}
 	}
+}
+
+// early reports whether a watch stands on what is being read: its sample would be unknown, and
+// undo what was concluded. There is nothing to do but wait.
+func early(s *State, id string) bool {
+	st, ok := s.Step(id)
+	return ok && st.Kind == WatchStep && slices.ContainsFunc(st.Refs, func(ref string) bool {
+		x, ok := s.Step(ref)
+		return ok && x.Kind == ProbeStep && x.Status == Running
+	})
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it

@@ -114,6 +114,8 @@ func (r *Screen) Decide() {
 	switch {
 	case !ok && r.Acting():
 		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
+	case !ok && len(r.Reading()) > 0:
+		r.Move = move{label: "Reading; what comes next waits for it"}
 	case !ok:
 	case len(r.sheet()) > 0:
 		r.Move = move{label: r.sheetLabel(), Opt: o, sheet: true}
