@@ -212,6 +212,7 @@ type Option struct {
 	Recommended bool
 	Sheet       int  // of a word: its place among those that stand on one sheet, from 1; 0 for none
 	Follows     bool // of a heavy read: it is what the loop wants after the words of the sheet
+	Leans       bool // only where the facts propose a conclusion, or all before it, that waits for another word of the sheet
 }
 
 // Available reports whether the intent may be sent.

@@ -20,6 +20,9 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {
 			continue
 		}
+		if w.kind == DoProbe && early(s, w.step) {
+			return
+		}
 		gate := w.kind == DoPreview && s.Gates[w.step].Phase != GateUnknown
 		if gate && refusedSince(s, w.step, now) {
 			held = append(held, w.step)
@@ -50,6 +53,16 @@ func recommend(s *State, options []Option, now time.Time, judge func(step string
 			}
 		}
 	}
+}
+
+// early reports whether a watch stands on what is being read: its sample would be unknown, and
+// undo what was concluded. There is nothing to do but wait.
+func early(s *State, id string) bool {
+	st, ok := s.Step(id)
+	return ok && st.Kind == WatchStep && slices.ContainsFunc(st.Refs, func(ref string) bool {
+		x, ok := s.Step(ref)
+		return ok && x.Kind == ProbeStep && x.Status == Running
+	})
 }
 
 // refusedSince reports whether a gate was refused at its preview and nothing that it
@@ -300,14 +313,15 @@ func referenced(s *State, id string) bool {
 
 // onSheet numbers what a person can say on one sheet: the recommended word, and those wanted
 // after it with nothing to be read between them. A word that depends on another of the sheet
-// waits for that one. What follows a conclusion that waits is asked only as far as it helps
-// to classify: what is to be done comes after.
+// waits for that one, but a conclusion stands there too, where the facts propose it whatever
+// that one says. What follows a conclusion that waits is asked only as far as it helps to
+// classify: what is to be done comes after.
 func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 	first := slices.IndexFunc(options, func(o Option) bool { return o.Recommended })
 	if s.Kind == Readiness || first < 0 || !isWord(options[first].Kind) || options[first].Step == "" {
 		return
 	}
-	begun, waits, n := false, false, 0
+	begun, waits, shut, n := false, false, false, 0
 	var asked []string // what a person says on the sheet
 	var topics []Topic // what is concluded on it
 	for _, w := range wants(s, judge) {
@@ -323,8 +337,8 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 			continue
 		}
 		if !isWord(w.kind) {
-			if !waits {
-				follow(s, options, w)
+			if !shut {
+				follow(s, options, w, waits)
 			}
 			return
 		}
@@ -334,14 +348,16 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 		st, ok := s.Step(w.step)
 		i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
 		if !ok || i < 0 || !options[i].Available() {
-			waits = waits || w.kind == DoConclude
+			if w.kind == DoConclude {
+				waits, shut = true, true
+			}
 			continue
 		}
 		depends := slices.ContainsFunc(st.Refs, func(id string) bool { return slices.Contains(asked, id) })
 		switch {
 		case w.kind == DoConclude && (depends || waits):
-			waits = true
-			continue
+			waits, options[i].Leans = true, true
+			topics = append(topics, Topic(st.Uses))
 		case depends:
 			continue
 		case waits && (w.kind == DoManual || !classifies(st.Phase)):
@@ -357,15 +373,15 @@ func onSheet(s *State, options []Option, judge func(step string) []Verdict) {
 }
 
 // follow marks the heavy read that comes after the words of the sheet: the key that says them
-// may name it, and so begin it.
-func follow(s *State, options []Option, w want) {
+// may name it, and so begin it. It leans where a conclusion does that comes before it.
+func follow(s *State, options []Option, w want, leans bool) {
 	st, ok := s.Step(w.step)
 	if w.kind != DoProbe || !ok || !st.Heavy || st.Kind != ProbeStep || st.Attempts > 0 {
 		return
 	}
 	for i := range options {
 		if o := &options[i]; w.is(o) && o.Available() {
-			o.Follows = true
+			o.Follows, o.Leans = true, leans
 			return
 		}
 	}

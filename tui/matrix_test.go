@@ -45,7 +45,7 @@ func TestNothingIsPickedAtFirst(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 80, 24, true, "")
 	s.toMatrix()
-	on := "Next: Is the process"
+	on := "Say this: Is the process"
 	s.want(t, on)
 	s.press("down", "esc")
 	s.want(t, on)

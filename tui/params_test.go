@@ -577,6 +577,8 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 	h.want(t, "workspace", "prod", "new.tfvars")
 	h.key("enter")
+	h.key("1") // it is trusted
+	h.key("enter")
 	got := h.b.state.Params("stale-plan")
 	if got["workspace"].Text() != "prod" || got["var_file"].Text() != "new.tfvars" {
 		t.Errorf("started with %v", got)

@@ -193,6 +193,7 @@ type hand struct {
 	keys    int
 	screens int
 	seen    string
+	wrote   string // the line of a sheet that was typed last
 	trail   []string
 }
 
@@ -302,9 +303,10 @@ func (h *hand) toGate() string {
 		}
 		text := h.screen()
 		switch st, _ := h.b.state.Step(h.run.Focus); {
-		case h.Sheet != nil && strings.HasPrefix(string(h.Sheet.Title), "Say these"):
-			if at := rowOf(text); !h.proposed(at) {
+		case h.Sheet != nil && strings.HasPrefix(string(h.Sheet.Title), "Say th"):
+			if at := rowOf(text); !h.proposed(at) && h.wrote != at { // what is too long for the screen is read on
 				h.types(h.says(at))
+				h.wrote = at
 			}
 			h.key("enter")
 		case h.Sheet != nil && h.Sheet.Title == "Answer: I do not know", h.Sheet != nil && strings.HasPrefix(string(h.Sheet.Title), "Answer: "), h.Sheet != nil && strings.HasPrefix(string(h.Sheet.Title), "Done: "):
@@ -355,6 +357,13 @@ func (h *hand) begin(t *testing.T) {
 		if h.Sheet == nil {
 			return
 		}
+		if h.Sheet.Title == "May programs run in this directory?" {
+			if !strings.Contains(h.screen(), "enter read on") {
+				h.key("1")
+			}
+			h.key("enter")
+			continue
+		}
 		switch at := rowOf(h.screen()); {
 		case len(give) == 1 && give[at] != "":
 			h.types(give[at])
@@ -393,6 +402,14 @@ func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Cas
 		return []screen.Hit{{Runbook: rb.ID, Title: rb.Title, Score: 12, Params: found}}
 	}
 	conf.Params = func(string) []steps.Field { return rb.Params }
+	trusted := !slices.ContainsFunc(rb.Steps, func(st runbooks.Step) bool { return st.Heavy && st.Gives("dir") })
+	conf.Untrusted = func(context.Context, string, map[string]string) (*screen.Untrusted, error) {
+		if of := untrustedFixture(); !trusted {
+			return &of, nil
+		}
+		return nil, nil
+	}
+	conf.Trust = func(_ context.Context, of screen.Untrusted) error { trusted = of.Digest == "d1"; return nil }
 	conf.Start = func(_ context.Context, in screen.Start) (screen.Incident, error) {
 		params, err := rb.Bind(in.Given)
 		if err != nil {
@@ -403,18 +420,33 @@ func strokes(t *testing.T, rb *runbooks.Runbook, cat steps.Catalog, c *trial.Cas
 	}
 	s := &stage{clock: clock}
 	s.model = newModel(t.Context(), conf)
-	s.Update(tea.WindowSizeMsg{Width: 110, Height: 34})
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.pass(0)
 	return &hand{stage: s, b: b}
 }
 
-// mostStrokes bounds the keys, words apart, and the screens of each walk, each within the bar of
-// 12 and 10. iac-init has no gate. Parameters that no pasted error names are words in one line.
+// mostStrokes bounds the keys, words apart, and the screens of each walk at 80x24, in a directory
+// that is not trusted yet. iac-init has no gate. Parameters that no pasted error names are words in
+// one line.
 var mostStrokes = map[string][2]int{
-	"admission-denied": {9, 7}, "apply-before-mutation": {12, 7}, "creates-that-exist": {9, 7}, "gitops-out-of-sync": {12, 10},
-	"gitops-sync-failed": {8, 7}, "hardening-cascade": {9, 6}, "helm-pending": {9, 7}, "hung-apply": {11, 8}, "init-cascade": {11, 8}, "late-destroy": {10, 7},
-	"loose-type-trap": {12, 9}, "partial-apply": {10, 9}, "provider-throttling": {12, 9}, "realm-overwrite": {10, 8}, "reverting-fixes": {11, 8}, "secret-sync": {11, 8}, "split-hotfix": {11, 8}, "stale-plan": {12, 8},
-	"state-collision": {8, 6}, "state-corruption": {9, 6}, "state-lock": {8, 5}, "stuck-finalizer": {7, 6},
+	"admission-denied": {10, 7}, "creates-that-exist": {11, 8}, "gitops-controller": {10, 6}, "gitops-sync-failed": {8, 7}, "hardening-cascade": {10, 6},
+	"helm-pending": {10, 7}, "init-cascade": {11, 6}, "late-destroy": {12, 8}, "partial-apply": {12, 9}, "realm-overwrite": {10, 8}, "reverting-fixes": {12, 7},
+	"secret-sync": {12, 8}, "split-hotfix": {10, 7}, "state-collision": {10, 7}, "state-corruption": {11, 7}, "state-lock": {9, 6}, "stuck-finalizer": {9, 6},
+}
+
+// aboveBar are the runbooks that need more keys than the bar has, with the reason: the enter that
+// ends a line is a key too.
+var aboveBar = map[string]struct {
+	most [2]int
+	why  string
+}{
+	"apply-before-mutation": {[2]int{14, 8}, "five lines are written, two of them witnesses that no probe reads, and the directory is trusted"},
+	"flag-drift":            {[2]int{14, 10}, "two plans are read, four lines are written, and the directory is trusted"},
+	"gitops-out-of-sync":    {[2]int{13, 10}, "the class of each line and the consent of the team are two decisions with words"},
+	"hung-apply":            {[2]int{14, 9}, "two lists, the end of a process and its proof are written, and the directory is trusted"},
+	"loose-type-trap":       {[2]int{17, 9}, "six lines are written, and the directory is trusted"},
+	"provider-throttling":   {[2]int{13, 9}, "the plan of the rest is read, then approved in words, and the directory is trusted"},
+	"stale-plan":            {[2]int{14, 9}, "six lines are written, two of them of the new plan alone, and the directory is trusted"},
 }
 
 // TestStrokes counts for each runbook the keys and screens from a pasted error to the first
@@ -449,7 +481,12 @@ func TestStrokes(t *testing.T) {
 				t.Fatal("it came to no gate")
 			}
 			most, own := mostStrokes[rb.ID]
-			if bar := [2]int{12, 10}; !own {
+			bar := [2]int{12, 10}
+			if above, ok := aboveBar[rb.ID]; ok {
+				if most = above.most; h.keys <= bar[0] && h.screens <= bar[1] {
+					t.Errorf("it is within the bar by now: %d keys, %d screens", h.keys, h.screens)
+				}
+			} else if !own {
 				most = bar
 			} else if most[0] > bar[0] || most[1] > bar[1] {
 				t.Errorf("%v is above the bar of %v", most, bar)

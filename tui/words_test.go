@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -28,14 +27,17 @@ func atSheet(t *testing.T, w, h int) *hand {
 }
 
 // staled is the home screen of a stale plan.
-func staled(t *testing.T) *hand {
+func staled(t *testing.T) *hand { return walkOf(t, "stale-plan") }
+
+// walkOf is the home screen before the first case of a runbook.
+func walkOf(t *testing.T, id string) *hand {
 	t.Helper()
 	cat := catalog.New()
 	lib, err := runbooks.Library(cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rb := lib[slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == "stale-plan" })]
+	rb := lib[slices.IndexFunc(lib, func(rb *runbooks.Runbook) bool { return rb.ID == id })]
 	file, src, err := runbooks.LibraryTest(rb.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +166,7 @@ func TestRefusedLineComesBack(t *testing.T) {
 		s.key("enter")
 	}
 	s.want(t, "▸ domain", "state-backend: it looks like it", "! domain: ", "not now")
-	if strings.Contains(s.screen(), "  run ") && strings.Contains(s.screen(), "run 4711") {
+	if s.Sheet.Asks(s.b.rb.ID + "/run") {
 		t.Errorf("what was recorded is asked again:\n%s", s.screen())
 	}
 	s.b.refuse = ""
@@ -304,5 +306,27 @@ func TestGateComesByItself(t *testing.T) {
 	h.key("enter")
 	if g := h.b.state.Gates["stale-plan/apply"]; h.gate == nil || g.Phase != triage.GateArmed || g.ByItself {
 		t.Errorf("the gate that a key asked for is recorded as %+v:\n%s", g, h.screen())
+	}
+}
+
+// TestProposedWhateverIsSaid: a conclusion that the facts propose whatever a question of the sheet
+// is answered stands on it too, and the read after it is named; atSheet shows one that waits.
+func TestProposedWhateverIsSaid(t *testing.T) {
+	t.Parallel()
+	h := walkOf(t, "partial-apply")
+	h.begin(t)
+	h.want(t, "▸ enter  Say these 5: run, domain, owner, audit, mutation")
+	h.key("enter")
+	h.types("run 4711, commit none, PR none, policy none, approver none, runner none")
+	for i := 0; h.Sheet != nil && i < 12; i++ {
+		if h.key("enter"); h.Sheet != nil && i > 8 {
+			t.Fatalf("not sent:\n%s", h.screen())
+		}
+	}
+	if c := h.b.state.Topics[triage.TopicMutation]; c.Value != "yes" || h.answer("audit").Answer != "wrote" {
+		t.Errorf("mutation = %+v, audit = %q", c, h.answer("audit").Answer)
+	}
+	if h.answer("left").Attempts != 1 {
+		t.Errorf("the plan that the key named was not made:\n%s", h.screen())
 	}
 }

@@ -109,7 +109,7 @@ func Kinds(live ...state.Live) []steps.Kind {
 		},
 		{
 			Name:  "terraform/plan",
-			Doc:   "Runs a plan without a lock in a trusted directory and counts what it would do. Never initialises, and never runs where no state was seen.",
+			Doc:   "Runs a plan without a lock in a trusted directory and counts what it would do. Never initialises, and never where it would create the state.",
 			Class: steps.Heavy,
 			Params: []steps.Field{
 				dir, workspace,

@@ -14,24 +14,27 @@ import (
 // fields it is read, and at is how far it is scrolled; where it has a Submit all
 // the same, enter agrees to what stands there.
 type Form struct {
-	Title  ink.Text
-	Intro  []ink.Text
-	Parts  []Part // below the intro
-	Fields []Field
-	at     int
-	wrong  ink.Text
-	Submit func(v map[string]string) tea.Cmd
-	Does   ink.Text                                              // what enter does at the end, "" for sending
-	Pairs  bool                                                  // a line may fill others, as name=value name=value
-	All    bool                                                  // enter sends the whole sheet from any line: it can be accepted as it is
-	Lacks  func(v map[string]string) (name string, why ink.Text) // what the lines lack together, "" for nothing
-	Whole  bool                                                  // it is sent only once all that stands above its fields was in sight
-	from   int                                                   // of a Whole one: the first line in sight
-	page   int                                                   // and how many there are at once
-	unseen bool                                                  // and whether there are lines below that were not in sight yet
-	Over   bool                                                  // it is a note, over whatever else is in front
-	Under  *Form                                                 // the sheet that it lies over
-	Came   bool                                                  // it came by itself, and takes no enter before it could be seen
+	Title   ink.Text
+	Intro   []ink.Text
+	Parts   []Part // below the intro
+	Fields  []Field
+	at      int
+	wrong   ink.Text
+	Submit  func(v map[string]string) tea.Cmd
+	Does    ink.Text                                              // what enter does at the end, "" for sending
+	Pairs   bool                                                  // a line may fill others, as name=value name=value
+	All     bool                                                  // enter sends the whole sheet from any line: it can be accepted as it is
+	Lacks   func(v map[string]string) (name string, why ink.Text) // what the lines lack together, "" for nothing
+	Whole   bool                                                  // it is sent only once all that stands above its fields was in sight
+	from    int                                                   // of a Whole one: the first line in sight
+	top     int                                                   // of a form of questions: the first line in sight
+	laid    int                                                   // and for which question, counted from one, it was laid there
+	briefly bool                                                  // and enter came to it, since its proposal was not in sight
+	page    int                                                   // and how many there are at once
+	unseen  bool                                                  // and whether there are lines below that were not in sight yet
+	Over    bool                                                  // it is a note, over whatever else is in front
+	Under   *Form                                                 // the sheet that it lies over
+	Came    bool                                                  // it came by itself, and takes no enter before it could be seen
 }
 
 // leastHelp is the room that the help of a choice needs beside it.
@@ -143,7 +146,7 @@ func (f *Form) move(by int) {
 func (f *Form) line(by int) {
 	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
 	if f.rowed() {
-		f.from, f.wrong = 0, ""
+		f.from, f.wrong, f.briefly = 0, "", false
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 type Row struct {
 	Ask    ink.Text   // in one line
 	Stands ink.Text   // what is sent where the line stays empty, "" for nothing
-	Why    []ink.Text // why that is proposed, and on what
+	Why    []ink.Text // why that is proposed
+	On     []ink.Text // and on what
 	Says   []ink.Text // what helps to answer
 	Shows  []ink.Pair // the facts that it is about
 	Values []Choice   // what the line begins with, nil where it is in any words
@@ -92,6 +93,8 @@ func (f *Form) enterRow() (tea.Cmd, bool) {
 	}
 	if next := f.next(); next >= 0 {
 		f.at, f.from = next, 0
+		fl := &f.Fields[next]
+		f.briefly = fl.Row.Stands != "" && fl.value() == ""
 		return nil, false
 	}
 	v := make(map[string]string, len(f.Fields))
@@ -130,28 +133,29 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 	for _, fl := range f.Fields {
 		wide = max(wide, min(16, ink.Cells(ink.Drawn(fl.label))))
 	}
-	p.Gap()
-	ends := make([]int, len(f.Fields))
-	begin, told := 0, 0
-	for i := range f.Fields {
-		if i == f.at {
-			begin = len(p.Rows)
-		}
-		if c, row := f.Fields[i].drawRow(p, th, wide, i == f.at); c != nil {
-			cur, told = c, row
-		}
-		ends[i] = len(p.Rows)
-	}
 	wrong := ink.Page{W: w - 2, Theme: th}
 	if f.wrong != "" {
 		wrong.Item(th.Warn.On("! "), th.Warn, f.wrong)
 	}
-	room := max(3, h-3-len(wrong.Rows))
-	off := 0
-	if end := ends[f.at]; len(p.Rows) > room {
-		off = min(max(0, end-room), begin) + min(f.from, max(0, end-begin-room))
-		off = min(off, len(p.Rows)-room)
+	room := max(3, h-2-len(wrong.Rows))
+	var begin, told int
+	ends, above := make([]int, len(f.Fields)), len(p.Rows)
+	for _, most := range []int{mostBeside, 0} { // where there is no room, a proposal has no choices beside it
+		p.Rows = p.Rows[:above]
+		for i := range f.Fields {
+			if i == f.at {
+				begin = len(p.Rows)
+			}
+			if c, row := f.Fields[i].drawRow(p, th, wide, i == f.at, f.briefly, most); c != nil {
+				cur, told = c, row
+			}
+			ends[i] = len(p.Rows)
+		}
+		if len(p.Rows) <= room {
+			break
+		}
 	}
+	off := f.window(begin, ends, room)
 	front := f.Fields[f.at].Row
 	front.seen = front.seen || told <= off+room
 	f.page, f.unseen = max(1, room-1), !front.seen
@@ -178,13 +182,53 @@ func (f *Form) drawRows(th *ink.Theme, p *ink.Page, w, h int) (rows []ink.Drawn,
 	if more {
 		keys[1].Does = ink.Say("move, line %d of %d", f.at+1, len(f.Fields))
 	}
-	rows = append(rows, "", " "+th.Footer(w-2, keys))
+	if !more && len(rows) < h-1 {
+		rows = append(rows, "")
+	}
+	rows = append(rows, " "+th.Footer(w-2, keys))
 	if cur != nil {
 		if cur.X, cur.Y = cur.X+1, cur.Y+1-off; cur.Y < 1 {
 			cur = nil
 		}
 	}
 	return rows, cur
+}
+
+// window is the first line in sight of a form of questions: the one in front is, from its first
+// line on, and as many as can be of those that were not in sight yet. It stays where it is until
+// another is in front.
+func (f *Form) window(begin int, ends []int, room int) int {
+	end, all := ends[f.at], ends[len(ends)-1]
+	if all <= room {
+		return 0
+	}
+	if end-begin > room {
+		return begin + min(f.from, end-begin-room)
+	}
+	least, most := max(0, end-room), min(begin, all-room)
+	off := min(max(f.top, least), most)
+	if f.laid != f.at+1 {
+		f.laid = f.at + 1
+		for at := least; at <= most; at++ {
+			if f.shows(at, ends, room) > f.shows(off, ends, room) {
+				off = at
+			}
+		}
+	}
+	f.top = off
+	return off
+}
+
+// shows is how many questions that were not in sight yet are in a window.
+func (f *Form) shows(off int, ends []int, room int) (n int) {
+	first := 0
+	for i, end := range ends {
+		if !f.Fields[i].Row.seen && first >= off && end <= off+room {
+			n++
+		}
+		first = end
+	}
+	return n
 }
 
 // nextRow is what enter does.
@@ -200,7 +244,7 @@ func (f *Form) nextRow() ink.Text {
 
 // drawRow draws a question, and says where the cursor is in it and after which row all is told
 // that enter agrees to.
-func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.Position, told int) {
+func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on, briefly bool, most int) (cur *tea.Position, told int) {
 	row := fl.Row
 	lead, pen := ink.Drawn("  "), th.Plain
 	if on {
@@ -211,6 +255,8 @@ func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *te
 	room := p.W - ink.Cells(label)
 	line, at := fl.Edit.Draw(th.Plain, room)
 	switch {
+	case len(fl.Edit.runes) > 0 && !on: // what it begins with is its value
+		line = th.Plain.On(ink.Clip(ink.Inline(fl.value()), room))
 	case len(fl.Edit.runes) > 0:
 	case row.Stands != "":
 		line = th.Title.On(ink.Clip(row.Stands, room-10)) + th.Muted.On("  proposed")
@@ -228,23 +274,27 @@ func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *te
 		for _, t := range row.Why {
 			p.Item(inset, th.Muted, t)
 		}
+		p.Flow(inset+th.Muted.On("· "), th.Muted, " · ", row.On)
 	}
-	if on {
-		told = row.drawHelp(p, th, ink.Cells(inset), fl.value())
+	switch told = len(p.Rows); {
+	case on && briefly && len(fl.Edit.runes) == 0:
+		p.Item(inset, th.Muted, "Begin another value, and all about it comes.")
+	case on:
+		told = row.drawHelp(p, th, ink.Cells(inset), fl.value(), most)
 	}
 	return cur, told
 }
 
 // drawHelp draws what helps to fill in the line in front, and says after which row all is told
 // that enter agrees to.
-func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) (told int) {
+func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string, most int) (told int) {
 	for _, t := range r.Says {
 		p.Item(ink.Blank(inset), th.Plain, t)
 	}
 	p.Pairs(inset, 0, 24, r.Shows)
 	told = len(p.Rows)
-	if len(r.Values) > mostBeside && r.Stands != "" && line == "" {
-		p.Item(ink.Blank(inset)+th.Muted.On("or  "), th.Muted, r.others())
+	if len(r.Values) > most && r.Stands != "" && line == "" {
+		p.Flow(ink.Blank(inset)+th.Muted.On("or  "), th.Muted, " · ", append(r.others(), "begin one, and each says what it means"))
 		return told
 	}
 	said, _, _ := Begun(r.Values, line)
@@ -269,21 +319,21 @@ func (r *Row) drawHelp(p *ink.Page, th *ink.Theme, inset int, line string) (told
 	return told
 }
 
-// mostBeside is how many choices a proposal has beside it with what each means. More stand in a
-// few words, until a person begins to write another.
+// mostBeside is how many choices a proposal has beside it with what each means, where there is
+// room. More stand in a few words, until a person begins to write another.
 const mostBeside = 6
 
-// others names the choices beside a proposal, with their keys.
-func (r *Row) others() ink.Text {
-	var all []string
+// others names the choices beside a proposal, each with its key.
+func (r *Row) others() []ink.Text {
+	var all []ink.Text
 	for i, c := range r.Values {
 		if i < 9 {
-			all = append(all, string(ink.Say("%d %s", i+1, c.Value)))
+			all = append(all, ink.Say("%d %s", i+1, c.Value))
 		} else {
-			all = append(all, c.Value)
+			all = append(all, ink.Shown(c.Value))
 		}
 	}
-	return ink.Say("%s. Write one, and each says what it means.", strings.Join(all, " · "))
+	return all
 }
 
 // hint says how the line is filled in.

@@ -1,9 +1,11 @@
 package form
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"handrail/tui/ink"
@@ -101,5 +103,66 @@ func TestNumberPicksBeforeTheWords(t *testing.T) {
 	f.Fields[0].Edit.Set("")
 	if f.Press(press("3")); f.Fields[0].Edit.Value() != "3" {
 		t.Errorf("a number of no value begins %q", f.Fields[0].Edit.Value())
+	}
+}
+
+// TestEnterReadsByTheScreen: what is proposed for many lines comes by the screen, not line by line,
+// and nothing is sent before each was in sight with its reason and what it stands on.
+func TestEnterReadsByTheScreen(t *testing.T) {
+	t.Parallel()
+	th := ink.NewTheme(ink.ThemeMono, ink.DarkGround)
+	for _, h := range []int{9, 14, 21, 60} {
+		f, sent := &Form{Title: "Say these", Submit: func(map[string]string) tea.Cmd { return nil }}, false
+		for i := range 12 {
+			f.Fields = append(f.Fields, Asked(string(ink.Say("line%d", i)), ink.Say("line%d", i), Row{Ask: ink.Say("Ask %d?", i), Stands: "yes",
+				Why: []ink.Text{ink.Say("reason %d.", i)}, On: []ink.Text{ink.Say("fact %d.", i)}, Values: []Choice{{Value: "yes"}, {Value: "no"}}}, nil))
+		}
+		f.AtOpen()
+		seen, keys := "", 0
+		for ; !sent && keys < 40; keys++ {
+			rows, _ := f.Draw(&th, 60, h)
+			if len(rows) > h {
+				t.Fatalf("%d lines in %d", len(rows), h)
+			}
+			again, _ := f.Draw(&th, 60, h) // a frame is drawn more than once
+			if !slices.Equal(rows, again) {
+				t.Fatalf("at %d lines the screen moves by itself", h)
+			}
+			for _, r := range rows {
+				seen += ansi.Strip(string(r)) + "\n"
+			}
+			_, sent = f.Press(press("enter"))
+		}
+		for i := range 12 {
+			if reason, fact := string(ink.Say("reason %d.", i)), string(ink.Say("fact %d.", i)); !strings.Contains(seen, reason) || !strings.Contains(seen, fact) {
+				t.Errorf("at %d lines %s was sent unseen", h, reason)
+			}
+		}
+		if most := 1 + 12*3/max(1, h-7); keys > most {
+			t.Errorf("at %d lines it takes %d keys, at most %d", h, keys, most)
+		}
+	}
+}
+
+// TestChoicesStayWhole: the number of a choice and its word are on one line.
+func TestChoicesStayWhole(t *testing.T) {
+	t.Parallel()
+	th := ink.NewTheme(ink.ThemeMono, ink.DarkGround)
+	var many []Choice
+	for i := range 9 {
+		many = append(many, Choice{Value: string(ink.Say("choice-of-%d", i*i*i))})
+	}
+	for w := 50; w < 120; w++ {
+		f := &Form{Title: "Say these", Fields: []Field{Asked("first", "first", Row{Ask: "What?", Stands: "choice-of-8", Values: many}, nil)}}
+		rows, _ := f.Draw(&th, w, 24)
+		text := ""
+		for _, r := range rows {
+			text += ansi.Strip(string(r)) + "\n"
+		}
+		for i, c := range many {
+			if !strings.Contains(text, string(ink.Say("%d %s", i+1, c.Value))) {
+				t.Fatalf("at %d cells choice %d is broken:\n%s", w, i+1, text)
+			}
+		}
 	}
 }

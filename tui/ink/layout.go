@@ -190,6 +190,26 @@ func (p *Page) Item(m Drawn, i Ink, t Text) {
 	}
 }
 
+// Flow writes short parts one behind the other, hung behind a mark. A line ends between two of
+// them: a part is broken only where it is wider than the pane.
+func (p *Page) Flow(m Drawn, i Ink, between Text, parts []Text) {
+	room := p.W - Cells(m)
+	var lines []Text
+	for _, part := range parts {
+		if n := len(lines) - 1; n >= 0 && Cells(Drawn(lines[n]+between+part)) <= room {
+			lines[n] += between + part
+			continue
+		}
+		lines = append(lines, Wrap(part, room)...)
+	}
+	for n, l := range lines {
+		if n > 0 {
+			m = Blank(Cells(m))
+		}
+		p.Rows = append(p.Rows, m+i.On(l))
+	}
+}
+
 // Folded is an item of at most most lines: a longer one says how many more there are,
 // and the key that shows them. It reports whether it was longer.
 func (p *Page) Folded(m Drawn, i Ink, t Text, most int, key Text) bool {

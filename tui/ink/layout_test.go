@@ -96,3 +96,30 @@ func TestShortcutsDrawTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestFlow: a line ends between two parts, never inside of one that fits; all are there, in order.
+func TestFlow(t *testing.T) {
+	t.Parallel()
+	th := NewTheme(ThemeMono, DarkGround)
+	parts := []Text{"1 source control", "2 ci", "3 state backend", "artifact", "begin one, and each says what it means"}
+	for w := 20; w < 120; w++ {
+		p := Page{W: w, Theme: &th}
+		p.Flow("or  ", th.Plain, " · ", parts)
+		at := 0
+		for _, r := range p.Rows {
+			line := ansi.Strip(string(r))
+			if Cells(r) > w {
+				t.Fatalf("at %d cells: %q is %d wide", w, line, Cells(r))
+			}
+			for at < len(parts) && strings.Contains(line, string(parts[at])) {
+				at++
+			}
+			if at < len(parts) && Cells(Drawn(parts[at])) > w-4 { // broken, since it is wider than the pane
+				at++
+			}
+		}
+		if at != len(parts) {
+			t.Errorf("at %d cells %q is broken:\n%s", w, parts[at], p.Rows)
+		}
+	}
+}

@@ -114,6 +114,8 @@ func (r *Screen) Decide() {
 	switch {
 	case !ok && r.Acting():
 		r.Move = move{label: ink.Say("Watch the act %s", incident.Short(r.Snap.State.Acting)), Opt: triage.Option{Kind: triage.DoPreview, Step: r.Snap.State.Acting}}
+	case !ok && len(r.Reading()) > 0:
+		r.Move = move{label: "Reading; what comes next waits for it"}
 	case !ok:
 	case len(r.sheet()) > 0:
 		r.Move = move{label: r.sheetLabel(), Opt: o, sheet: true}
@@ -142,8 +144,12 @@ func (r *Screen) moveHere(st triage.Step) (move, bool) {
 
 // sheetLabel names what stands on the sheet.
 func (r *Screen) sheetLabel() ink.Text {
+	on := r.sheet()
+	if len(on) == 1 {
+		return ink.Say("Say this: %s", r.Title(on[0].Step))
+	}
 	var all []string
-	for _, o := range r.sheet() {
+	for _, o := range on {
 		all = append(all, string(incident.Short(o.Step)))
 	}
 	return ink.Say("Say these %d: %s", len(all), strings.Join(all, ", "))

@@ -16,9 +16,10 @@ import (
 // What comes by itself with a person's words: the sheet on which they stand, the read that their
 // key named, the gate that they led to.
 
-// sheet are the words that stand on one sheet, beside what is proposed: a proof, or two
-// questions at least, since one alone has a page. A question with a drawing has one too, and a
-// conclusion for which the facts propose nothing.
+// sheet are the words that stand on one sheet, beside what is proposed: a proof, two questions, or
+// one whose page is not in front. A question with a drawing has its page alone, and a conclusion
+// for which the facts propose nothing. One that waits for another word of the sheet stands there
+// where they propose it whatever that one says.
 func (r *Screen) sheet() []triage.Option {
 	var out []triage.Option
 	for _, o := range r.Snap.Options {
@@ -27,6 +28,10 @@ func (r *Screen) sheet() []triage.Option {
 		}
 	}
 	slices.SortFunc(out, func(a, b triage.Option) int { return a.Sheet - b.Sheet })
+	if at := slices.IndexFunc(out, r.leansOnNothing); at >= 0 { // those after it would come before it
+		from := out[at].Sheet
+		out = slices.DeleteFunc(out, func(o triage.Option) bool { return o.Leans && o.Sheet >= from })
+	}
 	for i, o := range out {
 		v := r.Proposed(o)
 		if o.Kind == triage.DoConclude && (v == "" || v == triage.Unknown) || r.Snap.Cards[o.Step].Graph != nil {
@@ -43,10 +48,17 @@ func (r *Screen) sheet() []triage.Option {
 			proofs++
 		}
 	}
-	if len(out) < 2 || asks < 2 && proofs == 0 {
-		return nil
+	elsewhere := len(out) > 0 && out[0].Kind == triage.DoAnswer && out[0].Step != r.Focus
+	if elsewhere || asks > 1 || proofs > 0 && len(out) > 1 {
+		return out
 	}
-	return out
+	return nil
+}
+
+// leansOnNothing says of a conclusion that waits for another word that the facts do not propose it.
+func (r *Screen) leansOnNothing(o triage.Option) bool {
+	v := r.Proposed(o)
+	return o.Leans && o.Kind == triage.DoConclude && (v == "" || v == triage.Unknown)
 }
 
 // SheetComes shows the next sheet by itself, where the person's words led to it and nothing is
@@ -64,7 +76,7 @@ func (r *Screen) SheetComes(env *screen.Env) {
 // program, so that the key has to name it.
 func (r *Screen) follows() string {
 	for _, o := range r.Snap.Options {
-		if o.Follows && r.Can(triage.DoProbe, o.Step) {
+		if o.Follows && r.Can(triage.DoProbe, o.Step) && !(o.Leans && slices.ContainsFunc(r.Snap.Options, r.leansOnNothing)) {
 			return o.Step
 		}
 	}

@@ -25,7 +25,10 @@ const again = "again:"
 // as an intent of its own.
 func WordsForm(env *screen.Env, os []triage.Option) *form.Form {
 	f := &form.Form{Title: ink.Say("Say these %d, nothing is read between them", len(os)), Does: "send",
-		Intro: []ink.Text{`Enter takes what is proposed. What is left empty is asked again; "-" leaves a proposal open.`}}
+		Intro: []ink.Text{`Enter takes what is proposed; empty is asked again; "-" leaves it open.`}}
+	if len(os) == 1 {
+		f.Title, f.Intro = "Say this", nil
+	}
 	lines := map[string]words{}
 	for _, o := range os {
 		w := wordsOf(env, o)
@@ -91,7 +94,7 @@ func wordsOf(env *screen.Env, o triage.Option) words {
 		w.row.Stands = ink.Shown(w.proposed)
 		w.row.Why = append(w.row.Why, ink.Shown(card.Why))
 		for _, g := range card.Grounds {
-			w.row.Why = append(w.row.Why, "· "+ink.Shown(g))
+			w.row.On = append(w.row.On, ink.Shown(strings.TrimPrefix(g, "facts.")))
 		}
 	}
 	return w
@@ -109,7 +112,7 @@ func answersOf(st triage.Step, card view.Card) []form.Choice {
 		}
 	}
 	out = slices.DeleteFunc(out, func(c form.Choice) bool { return c.Value == triage.Unknown })
-	return append(out, form.Choice{Value: triage.Unknown, Help: `never counts as a no; then who was asked, and "again: when"`})
+	return append(out, form.Choice{Value: triage.Unknown, Help: `never a no; who was asked, "again: when"`})
 }
 
 // manual says of a step by hand which items its proof gives.

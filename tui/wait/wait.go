@@ -28,6 +28,7 @@ type Screen struct {
 	err     ink.Text
 	from    screen.ID
 	asked   *form.Form     // where its parameters were typed, nil where they were not
+	told    bool           // a person saw what it is about and began it
 	resumes string         // the incident that is resumed, "" for none
 	second  func() tea.Cmd // opens it all the same
 }
@@ -161,7 +162,7 @@ func (s *Screen) start(env *screen.Env, r screen.Start, said settled) tea.Cmd {
 		}
 		return inc, nil
 	})
-	s.asked = said.asked
+	s.asked, s.told = said.asked, said.asked != nil || r.Seen
 	s.second = func() tea.Cmd {
 		said.second = true
 		return s.start(env, r, said)
@@ -217,7 +218,7 @@ func (s *Screen) Opened(env *screen.Env, msg OpenedMsg) tea.Cmd {
 		s.err = ink.Shown(msg.Err.Error())
 		return nil
 	}
-	return env.Ask(screen.Enter{Incident: msg.Inc, Read: s.asked != nil})
+	return env.Ask(screen.Enter{Incident: msg.Inc, Read: s.told})
 }
 
 // Press implements [screen.Screen].

@@ -3,7 +3,7 @@
 //
 // The probes that make a plan are heavy: they run the program of a trusted
 // directory, always with -lock=false and -input=false, and only where a native read
-// has seen a state, because opening an absent one creates it. They read lock and
+// has seen a state, or that there is none where opening it creates none. They read lock and
 // state before and after, and say when either moved. Neither initialises anything.
 //
 // A plan holds secrets in clear. One that is thrown away goes into a file in memory

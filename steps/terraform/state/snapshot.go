@@ -2,8 +2,8 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"handrail/steps/terraform/backend"
 	"handrail/steps/terraform/module"
@@ -60,21 +60,28 @@ func Snap(ctx context.Context, s backend.Store) (Snapshot, error) {
 	return out, nil
 }
 
-// Plannable says why no plan starts where there is no state: a backend other than the
-// local one would create it, and after a lost state the plan would create everything once
-// more.
+// Plannable says why no plan starts where there is no state: opening the backend would write
+// one, and after a lost state the plan would create everything once more.
 func (s Snapshot) Plannable(ctx context.Context, w module.Workdir) error {
 	switch {
 	case s.Exists:
-	case w.Backend != "local":
-		return errors.New("no state here, opening it would create one")
 	case s.Empty:
-		if why := Earlier(ctx, w); why != "" {
+		why := Earlier(ctx, w)
+		if why != "" {
 			return fmt.Errorf("the state has 0 bytes, and %s; restore it first, or the plan would create everything once more", why)
 		}
+	case w.Backend != "local" && !(w.Space == defaultSpace && slices.Contains(opensWithoutWriting, w.Backend)):
+		return fmt.Errorf("no state here, and opening it would create one: the program writes an empty state as soon as it opens %s (workspace %s), so that a run which began has left one; look for it under another workspace, key or account, and plan by hand if none was ever there", w.Backend, w.Space)
 	}
 	return nil
 }
+
+const defaultSpace = "default"
+
+// opensWithoutWriting are the backends that write no empty state where the default workspace has
+// none, by their code in OpenTofu and Terraform (StateMgr): they take that one to be always there.
+// pg is left out since it makes its schema and table first.
+var opensWithoutWriting = []string{"consul", "http", "s3"}
 
 // SnapWith is Snap, and what the state says of itself.
 func SnapWith(ctx context.Context, s backend.Store) (Snapshot, *tfstate.Doc, error) {
