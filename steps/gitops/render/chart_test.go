@@ -163,7 +163,7 @@ func TestChartRefused(t *testing.T) {
 		`refers to what is elsewhere `:                                                               {Chart{}, charted("app/values.schema.json", `{"$ref": "file:///etc/passwd"}`), true},
 		`  refers to what is elsewhere`:                                                              {Chart{}, charted("app/values.schema.json", `{"properties":{"a":{"\u0024ref": "x"}}}`), true},
 		`refers to what is elsewhere  `:                                                              {Chart{}, charted("app/values.schema.json", `{"$schema": "https://example.com/meta"}`), true},
-		`are not as values.schema.json wants them: /colour`:                                                              {Chart{}, charted("app/values.schema.json", `{"properties":{"colour":{"type":"number"}}}`), false},
+		`are not as values.schema.json wants them: /colour`:                                          {Chart{}, charted("app/values.schema.json", `{"properties":{"colour":{"type":"number"}}}`), false},
 		`the chart needs Kubernetes >= 9.0.0`:                                                        {Chart{KubeVersion: "1.33.0"}, charted("app/Chart.yaml", meta+"kubeVersion: '>= 9.0.0'\n"), false},
 		`version "x" of Kubernetes`:                                                                  {Chart{KubeVersion: "x"}, charted(), false},
 		`is a library`:                                                                               {Chart{}, charted("app/Chart.yaml", meta+"type: library\n"), false},
