@@ -196,6 +196,9 @@ func (a App) Failing() (Resource, bool) {
 			return r.Resource, true
 		}
 	}
+	if r, ok := a.waitedFor(); ok {
+		return r, true
+	}
 	for _, r := range a.Resources {
 		if r.Health == Degraded || r.Health == Missing {
 			return r, true
@@ -213,6 +216,47 @@ func (a App) Failing() (Resource, bool) {
 		}
 	}
 	return Resource{}, false
+}
+
+// waits is how Argo CD names the first of those that an operation waits for: GROUP/KIND/NAME, the group empty
+// for the core (gitops-engine, setRunningPhase).
+var waits = regexp.MustCompile(`^waiting for (?:completion of hook|healthy state of|deletion of) ([a-z0-9.-]*)/([A-Za-z]+)/([a-z0-9][a-z0-9.-]*)`)
+
+// waitedFor is the object that an operation of Argo CD waits for. Its namespace stands in the results.
+func (a App) waitedFor() (Resource, bool) {
+	m := waits.FindStringSubmatch(a.Operation.Message)
+	if a.Controller != ArgoCD || a.Operation.Phase != Running || m == nil {
+		return Resource{}, false
+	}
+	is := func(r Resource) bool { return r.Group == m[1] && r.Kind == m[2] && r.Name == m[3] }
+	var found []Resource
+	for _, r := range a.Operation.Results {
+		if is(r.Resource) {
+			found = append(found, r.Resource)
+		}
+	}
+	if len(found) == 0 {
+		for _, r := range a.Resources {
+			if is(r) {
+				found = append(found, r)
+			}
+		}
+	}
+	if len(found) != 1 { // one of several namespaces is a guess
+		return Resource{}, false
+	}
+	return found[0], true
+}
+
+// Hooks are the results of the hooks that the last operation began, however they ended.
+func (a App) Hooks() []Result {
+	var out []Result
+	for _, r := range a.Operation.Results {
+		if r.Hook != "" && r.HookEnd != "" {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // Failed reports whether an operation failed at this object.
