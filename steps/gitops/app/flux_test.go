@@ -70,6 +70,19 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// TestBehind: a spec that failed was seen, though the status keeps the generation of the last success.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	ready := func(status, seen string) string {
+		return `{"metadata":{"generation":2},"status":{"observedGeneration":-1,"conditions":[{"type":"Ready","status":"` + status + `","observedGeneration":` + seen + `,"reason":"x"}]}}`
+	}
+	for raw, want := range map[string]bool{ready("False", "2"): false, ready("False", "1"): true, ready("Unknown", "2"): true, ready("True", "2"): true} {
+		if a := kustomization(t, raw); a.Behind != want {
+			t.Errorf("%s: behind %v", raw, a.Behind)
+		}
+	}
+}
+
 // TestHooks: what an operation began beside its objects is told, however the rest of it ended.
 func TestHooks(t *testing.T) {
 	t.Parallel()
