@@ -323,6 +323,9 @@ func sinceWhen(s *app.Suspension) string {
 	if s.By != "" {
 		by = "by " + steps.Clip(s.By, 128)
 	}
+	if note := s.Note.String(); note != "" {
+		by += " " + note
+	}
 	switch {
 	case s.Since.IsZero():
 		return "since when is not recorded, " + by

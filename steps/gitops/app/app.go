@@ -2,8 +2,11 @@ package app
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
 // Controller is who reconciles an application.
@@ -171,10 +174,11 @@ type Deployment struct {
 // Suspension says that a controller leaves an application alone, though it would
 // act by itself otherwise.
 type Suspension struct {
-	How     string    // the field or annotation, as field=value
-	Since   time.Time // zero where nothing says so
-	AtLeast bool      // Since is a lower bound, not the time
-	By      string    // field manager that wrote it, "" where nothing says so
+	How     string          // the field or annotation, as field=value
+	Since   time.Time       // zero where nothing says so
+	AtLeast bool            // Since is a lower bound, not the time
+	By      string          // field manager that wrote it, "" where nothing says so
+	Note    steps.PauseNote // what handrail wrote beside it: in which incident, why, until when
 }
 
 // String names the application as its own tools do: "argocd application ns/name".
@@ -197,6 +201,9 @@ func (a App) Failing() (Resource, bool) {
 		}
 	}
 	if r, ok := a.waitedFor(); ok {
+		return r, true
+	}
+	if r, ok := a.heldPrune(); ok {
 		return r, true
 	}
 	for _, r := range a.Resources {
@@ -246,6 +253,23 @@ func (a App) waitedFor() (Resource, bool) {
 		return Resource{}, false
 	}
 	return found[0], true
+}
+
+// heldPrune is an object that the last operation pruned, and that Argo CD still lists as one to prune. In its
+// last wave it does not wait for a deletion, and calls the operation succeeded.
+func (a App) heldPrune() (Resource, bool) {
+	if a.Operation.Phase != Succeeded {
+		return Resource{}, false
+	}
+	for _, r := range a.Operation.Results {
+		held := func(of Resource) bool {
+			return of.Prune && of.Group == r.Group && of.Kind == r.Kind && of.Namespace == r.Namespace && of.Name == r.Name
+		}
+		if r.Status == "Pruned" && slices.ContainsFunc(a.Resources, held) {
+			return r.Resource, true
+		}
+	}
+	return Resource{}, false
 }
 
 // Hooks are the results of the hooks that the last operation began, however they ended.

@@ -45,6 +45,9 @@ func TestArgoLinks(t *testing.T) {
 		"hook failed":      {failed("one or more synchronization tasks completed unsuccessfully. Retrying attempt #2", `{"group":"batch","kind":"Job","name":"migrate","status":"Synced","hookType":"PreSync","hookPhase":"Failed","message":"Job has reached the specified backoff limit"}`), LinkHook, Yes},
 		"hook runs":        {`{"status":{"operationState":{"phase":"Running","message":"waiting for completion of hook batch/Job/migrate","syncResult":{"resources":[{"kind":"Job","group":"batch","name":"migrate","hookType":"PreSync","hookPhase":"Running"}]}}}}`, LinkHook, Yes},
 		"a wave waits":     {`{"status":{"operationState":{"phase":"Running","message":"waiting for healthy state of apps/Deployment/web","syncResult":{"resources":[{"kind":"Deployment","group":"apps","name":"web","status":"Synced","hookPhase":"Running"}]}}}}`, LinkHealth, Yes},
+		"held in deletion": {`{"status":{"sync":{"status":"OutOfSync"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"Pruned","message":"pruned"}]}},"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"OutOfSync","requiresPruning":true}]}}`, LinkPrune, Yes},
+		"pruned and gone":  {`{"status":{"sync":{"status":"Synced"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"Pruned","message":"pruned"}]}}}}`, LinkNone, Yes},
+		"not to prune":     {`{"status":{"sync":{"status":"OutOfSync"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"PruneSkipped","message":"ignored (requires pruning)"}]}},"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"OutOfSync","requiresPruning":true}]}}`, LinkNone, Unknown},
 		"degraded":         {`{"status":{"sync":{"status":"Synced"},"health":{"status":"Degraded","message":"Deployment \"web\" exceeded its progress deadline"},"operationState":{"phase":"Succeeded"}}}`, LinkHealth, Unknown},
 		"a person ended":   {failed("Operation terminated", ""), LinkUnknown, Unknown},
 		"failed and quiet": {failed("something new that this version says", ""), LinkUnknown, Unknown},
@@ -91,6 +94,21 @@ func TestArgoPolicy(t *testing.T) {
 		if s := a.Suspension; s != nil && (s.By != tc.by || !s.Since.Equal(tc.since) || s.AtLeast != tc.least) {
 			t.Errorf("%s: suspended by %q since %s, a lower bound %v", name, s.By, s.Since, s.AtLeast)
 		}
+	}
+}
+
+// TestSuspensionNote: what handrail wrote beside a pause counts where the pause is its own; one that something else
+// made since is not that of the incident.
+func TestSuspensionNote(t *testing.T) {
+	t.Parallel()
+	at := func(manager string) App {
+		return argo(t, `{"metadata":{"annotations":{"handrail/paused-in":"i-1","handrail/paused-until":"2026-11-24T13:00:00Z","handrail/paused-why":"a hook"},"managedFields":[{"manager":"`+manager+`","operation":"Update","time":"2026-11-24T09:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:syncPolicy":{"f:automated":{"f:enabled":{}}}}}}]},"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)
+	}
+	if n := at("handrail").Suspension.Note; n.String() != "in incident i-1 until 2026-11-24T13:00:00Z: a hook" {
+		t.Errorf("the note is %q", n)
+	}
+	if n := at("argocd-server").Suspension.Note; n.String() != "" {
+		t.Errorf("of a pause by another program the note is %q", n)
 	}
 }
 

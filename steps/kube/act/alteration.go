@@ -56,12 +56,31 @@ func (a Alteration) Request(path, uid, version string, now time.Time) (Request, 
 	}, err
 }
 
-// timed puts the moment of the act where AtAct stands.
+const afterAct = " after the act>"
+
+// AfterAct is AtAct for a moment that is so much later.
+func AfterAct(d time.Duration) string { return "<" + d.String() + afterAct }
+
+// moment is how long after the act a placeholder stands for, and whether it is one.
+func moment(v string) (after time.Duration, is bool) {
+	text, is := strings.CutSuffix(v, afterAct)
+	if after, err := time.ParseDuration(strings.TrimPrefix(text, "<")); is && err == nil {
+		return after, true
+	}
+	return 0, v == AtAct
+}
+
+func momentary(v string) bool {
+	_, is := moment(v)
+	return is
+}
+
+// timed puts a moment where one of its placeholders stands.
 func timed(v any, now time.Time) any {
 	switch v := v.(type) {
 	case string:
-		if v == AtAct {
-			return now.UTC().Format(time.RFC3339)
+		if after, is := moment(v); is {
+			return now.Add(after).UTC().Format(time.RFC3339)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -196,7 +215,7 @@ func isItem(doc map[string]any, path string) bool {
 func within(sent, got any) bool {
 	switch s := sent.(type) {
 	case string:
-		if text, is := got.(string); s == AtAct {
+		if text, is := got.(string); momentary(s) {
 			_, err := time.Parse(time.RFC3339, text)
 			return is && err == nil
 		}
