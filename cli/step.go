@@ -27,7 +27,7 @@ func describe(k steps.Kind) kind {
 }
 
 func stepCommand(p *process.Program) *cobra.Command {
-	return process.Group("step", "Reference of step kinds", stepList(p), stepShow(p), stepScript(p))
+	return process.Group("step", "Step kinds: reference, and one read outside of an incident", stepList(p), stepRead(p), stepShow(p), stepScript(p))
 }
 
 func stepList(p *process.Program) *cobra.Command {
