@@ -17,7 +17,9 @@ import (
 func awaitEnd(ctx context.Context, st *stage.Stage, name, end string) error {
 	return awaitApps(ctx, st, "end as "+end, func(a argoApp) bool {
 		op := a.Status.OperationState
-		return a.Metadata.Name != name || op.Phase == end && a.Status.Sync.Status != "" && (end != "Running" || strings.HasPrefix(op.Message, "waiting for "))
+		// Between two waves it says for a moment that it waits for the health of the next one.
+		waits := strings.HasPrefix(op.Message, "waiting for completion of hook") || strings.HasPrefix(op.Message, "waiting for deletion of")
+		return a.Metadata.Name != name || op.Phase == end && a.Status.Sync.Status != "" && (end != "Running" || waits)
 	})
 }
 

@@ -92,6 +92,28 @@ func timed(v any, now time.Time) any {
 	return v
 }
 
+// Placed puts the placeholders of moments back into a text about a rehearsal at now, so that it reads the same at
+// each one.
+func (a Alteration) Placed(text string, now time.Time) string {
+	var put func(v any)
+	put = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if after, is := moment(v); is {
+				text = strings.ReplaceAll(text, now.Add(after).UTC().Format(time.RFC3339), v)
+			}
+		case map[string]any:
+			for _, below := range v {
+				put(below)
+			}
+		}
+	}
+	for _, op := range a.Ops {
+		put(op.Value)
+	}
+	return text
+}
+
 // Approved is the request of an alteration, once as it is sent and once as it was
 // shown. What it changes must be what stands in the target.
 func (a Alteration) Approved(p steps.Preview, o Order, now time.Time) (sent, shown Request, err error) {

@@ -66,6 +66,13 @@ func TestPauseIsNoted(t *testing.T) {
 		}
 	}
 	a := act.Alteration{Ops: []patch.Op{{Op: patch.Add, Path: "/metadata/annotations", Value: map[string]any{steps.PauseUntil: until}}}}
+	// What a rehearsal shows of it is the same at each one: a batch rehearses again at the turn of each object.
+	for _, at := range []time.Time{time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 27, 12, 0, 7, 0, time.UTC)} {
+		line := `+ metadata.annotations.handrail/paused-until: "` + at.Add(pauseFor).Format(time.RFC3339) + `"`
+		if got := a.Placed(line, at); got != `+ metadata.annotations.handrail/paused-until: "`+until+`"` {
+			t.Errorf("Placed() = %s", got)
+		}
+	}
 	r, err := a.Request("/x", "u", "", time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC))
 	if err != nil || !strings.Contains(string(r.Body), `"2026-11-27T16:00:00Z"`) {
 		t.Errorf("Request() = %s, %v, want four hours after the act", r.Body, err)
