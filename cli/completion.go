@@ -10,6 +10,7 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/drills"
+	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/triage"
 	"handrail/tui"
@@ -191,12 +192,14 @@ func parameters(p *process.Program, args []string) []cobra.Completion {
 	if len(args) == 0 {
 		return nil
 	}
-	b, err := settings.Look(p, args[0]) // to complete, nothing is trusted
-	if err != nil {
-		return nil
-	}
 	var out []cobra.Completion
-	for _, f := range b.Params {
+	params := []steps.Field(nil)
+	if k, is := catalog.New().Lookup(args[0]); is {
+		params = k.Params
+	} else if b, err := settings.Look(p, args[0]); err == nil { // to complete, nothing is trusted
+		params = b.Params
+	}
+	for _, f := range params {
 		out = append(out, describing(f.Name+"=", f.Doc))
 	}
 	return out

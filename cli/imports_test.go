@@ -44,7 +44,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
 	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
-	{path: "handrail/steps/gitops/app", libs: []string{k8s}}, // judges what it is given
+	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}},                                                                             // judges what it is given
 	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib}}, // what others wrote, in a process of its own
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
@@ -77,7 +77,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/centre", ours: kubeRoom("admission", "owner", "podstate", "webhook"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/centre", ours: append(kubeRoom("admission", "owner", "podstate", "webhook"), "=handrail/steps/gitops/app"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/admit", ours: kubeRoom("admission", "document", "object", "webhook", "act"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},

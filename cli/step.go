@@ -1,13 +1,22 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"handrail/cli/process"
+	"handrail/cli/settings"
+	"handrail/evidence/redact"
+	"handrail/runbooks"
 	"handrail/steps"
 	"handrail/steps/catalog"
 )
@@ -27,7 +36,7 @@ func describe(k steps.Kind) kind {
 }
 
 func stepCommand(p *process.Program) *cobra.Command {
-	return process.Group("step", "Reference of step kinds", stepList(p), stepShow(p), stepScript(p))
+	return process.Group("step", "Step kinds: reference, and one read outside of an incident", stepList(p), stepRead(p), stepShow(p), stepScript(p))
 }
 
 func stepList(p *process.Program) *cobra.Command {
@@ -99,4 +108,171 @@ func showKind(w io.Writer, k steps.Kind) {
 			process.Lines(w, "  ", t)
 		}
 	}
+}
+
+// readAside begins the names of the kinds that may be read outside of an incident: what they tell is
+// of applications and their sources, and of no Secret.
+const readAside = "gitops/"
+
+// stepRead reads one probe and keeps nothing: for a scheduler, or a look before there is an incident.
+func stepRead(p *process.Program) *cobra.Command {
+	var pairs []string
+	var check bool
+	cmd := &cobra.Command{Use: "read KIND", Short: "Read one probe of GitOps now, outside of an incident, and keep nothing",
+		Long: `read runs one probe as you, through the transport that cannot write, prints what it tells, redacted
+as in an incident, and keeps nothing. It takes the probes of Argo CD and Flux, whose names begin with
+gitops/.
+
+With --check it ends with 3 where the probe found something to warn of, or could not see all of it:
+a scheduler then reminds of what is still suspended.`,
+		Args: process.Exactly("a KIND")}
+	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the kind, as `name=value`; may be repeated")
+	cmd.Flags().BoolVar(&check, "check", false, "end with 3 where it warns, or could not see all")
+	o := process.OutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		k, err := lookupKind(args[0])
+		if err != nil {
+			return err
+		}
+		if k.Class != steps.Probe || k.Reads == nil || !strings.HasPrefix(k.Name, readAside) {
+			return process.Usage("begin an incident with a runbook that reads it", "%s is read in an incident alone", k.Name)
+		}
+		given, err := settings.Pairs(pairs)
+		if err != nil {
+			return err
+		}
+		in, err := (&runbooks.Runbook{ID: k.Name, Params: k.Params}).Bind(given)
+		if err != nil {
+			return process.Usage("see `handrail step show "+k.Name+"`", "%w", err)
+		}
+		read, err := readOnce(cmd.Context(), p, k, in)
+		if err != nil {
+			return err
+		}
+		if err := o.Print(p, read, func() error { read.print(p); return nil }); err != nil {
+			return err
+		}
+		if check && read.warns() {
+			return &process.Problem{Code: process.ExitOpen}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// readDoc is what `handrail step read` prints.
+type readDoc struct {
+	Name     string                 `json:"name"`
+	Summary  string                 `json:"summary"`
+	Command  string                 `json:"command"`
+	Facts    map[string]steps.Value `json:"facts"`
+	Findings []steps.Finding        `json:"findings"`
+	Gaps     []string               `json:"gaps"`
+
+	order []steps.Field
+}
+
+// readOnce runs a probe, and redacts what it tells before anything of it is shown.
+func readOnce(ctx context.Context, p *process.Program, k steps.Kind, in steps.Params) (readDoc, error) {
+	c, err := newConfig(p)
+	if err != nil {
+		return readDoc{}, err
+	}
+	if err := signIn(ctx, p, &c); err != nil {
+		return readDoc{}, err
+	}
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return readDoc{}, err
+	}
+	team, err := settings.TeamRules(p)
+	if err != nil {
+		return readDoc{}, err
+	}
+	red, err := redact.New(key, team)
+	if err != nil {
+		return readDoc{}, err
+	}
+	obs, err := k.Reads(c.Env).Probe(ctx, in, asideSink{steps.SecretsOnly(red.Secret), red})
+	if err != nil {
+		return readDoc{}, errors.New(red.Text(err.Error()))
+	}
+	return redactedDoc(red, readDoc{Name: k.Name, Summary: obs.Summary, Command: obs.Command, Facts: obs.Facts, Findings: process.OrEmpty(obs.Findings), Gaps: process.OrEmpty(obs.Gaps), order: k.Facts})
+}
+
+// redactedDoc goes over every value of a document.
+func redactedDoc(red *redact.Redactor, d readDoc) (readDoc, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return d, err
+	}
+	var out bytes.Buffer
+	w := red.Artifact(redact.MediaJSON, &out)
+	if _, err := w.Write(raw); err != nil {
+		return d, err
+	}
+	if _, err := w.Close(); err != nil {
+		return d, err
+	}
+	told := readDoc{order: d.order}
+	if err := json.Unmarshal(out.Bytes(), &told); err != nil {
+		return readDoc{}, fmt.Errorf("what %s told cannot be redacted: %w", d.Name, err)
+	}
+	return told, nil
+}
+
+// asideSink keeps nothing. It redacts for the probes that compare what is redacted.
+type asideSink struct {
+	steps.SecretsOnly
+	red *redact.Redactor
+}
+
+// Redacted implements steps.RedactingSink.
+func (s asideSink) Redacted(media string, raw []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := s.red.Artifact(media, &out)
+	_, err := w.Write(raw)
+	_, end := w.Close()
+	return out.Bytes(), errors.Join(err, end)
+}
+
+// warns reports whether there is something to look at, or something that was not seen.
+func (d readDoc) warns() bool {
+	if len(d.Gaps) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(d.Findings, func(f steps.Finding) bool { return f.Level != steps.Info })
+}
+
+func (d readDoc) print(p *process.Program) {
+	fmt.Fprintln(p.Stdout, process.Safe(d.Summary))
+	for _, f := range d.order {
+		v, is := d.Facts[f.Name]
+		if !is {
+			continue
+		}
+		switch {
+		case !v.Known():
+			fmt.Fprintf(p.Stdout, "  %s: unknown: %s\n", f.Name, process.Safe(v.Why()))
+		case v.Type() == steps.Strings:
+			fmt.Fprintf(p.Stdout, "  %s: %d\n", f.Name, len(v.Strings()))
+			for _, line := range v.Strings() {
+				fmt.Fprintf(p.Stdout, "    %s\n", process.Safe(line))
+			}
+		case v.Type() == steps.Table:
+			fmt.Fprintf(p.Stdout, "  %s: %d\n", f.Name, len(v.Table()))
+			for _, key := range process.SortedKeys(v.Table()) {
+				fmt.Fprintf(p.Stdout, "    %s: %s\n", process.Safe(key), process.Safe(v.Table()[key]))
+			}
+		default:
+			fmt.Fprintf(p.Stdout, "  %s: %s\n", f.Name, process.Safe(v.Text()))
+		}
+	}
+	for _, f := range d.Findings {
+		fmt.Fprintf(p.Stdout, "%s: %s\n", f.Level, process.Safe(f.Say))
+	}
+	for _, why := range d.Gaps {
+		fmt.Fprintf(p.Stdout, "not seen: %s\n", process.Safe(why))
+	}
+	fmt.Fprintf(p.Stdout, "by hand: %s\n", process.Safe(d.Command))
 }

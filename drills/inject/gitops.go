@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"handrail/drills/lab"
 	"handrail/drills/lab/gitops"
@@ -136,6 +137,7 @@ func (p publish) tree(st *stage.Stage) (string, error) {
 		return "", err
 	}
 	for name, text := range p.Files {
+		text = strings.ReplaceAll(text, "${drill.namespace}", st.Rec.Namespace.Name)
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if !filepath.IsLocal(name) {
 			return "", fmt.Errorf("file %q leads out of the repository", name)
@@ -154,7 +156,7 @@ type deliver struct {
 	Path       string `key:"path,required" as:"id"`
 	Into       string `key:"into" as:"id"` // word of the further namespace that it applies to
 	Automated  bool   `key:"automated"`
-	Ends       string `key:"ends" oneof:"Succeeded Failed"` // phase in which its first sync ends; Succeeded
+	Ends       string `key:"ends" oneof:"Succeeded Failed Running"` // phase in which its first sync ends, or stays; Succeeded
 }
 
 // argoApp is what is asked of an application.
@@ -207,9 +209,7 @@ func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
 	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(applicationsPath, ns), "application/json", app, nil); err != nil {
 		return err
 	}
-	return awaitApps(ctx, st, "end as "+end, func(a argoApp) bool {
-		return a.Metadata.Name != d.Name || a.Status.OperationState.Phase == end && a.Status.Sync.Status != ""
-	})
+	return awaitEnd(ctx, st, d.Name, end)
 }
 
 // awaitApps waits until each application of the drill is so.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // madeFor is the label of objects that have no namespace, and go with the one that
@@ -154,6 +155,22 @@ func (l *Lab) Unhook(ctx context.Context, ns string) error {
 	return nil
 }
 
+// customs is where the definitions of custom resources are.
+const customs = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// Define lets the lab serve a kind of objects of any content, in namespaces, as version v1. It
+// goes with DeleteNamespace, and its objects with it.
+func (l *Lab) Define(ctx context.Context, ns, group, kind, plural string) error {
+	spec := object{"group": group, "scope": "Namespaced", "names": object{"kind": kind, "plural": plural, "singular": strings.ToLower(kind)},
+		"versions": []object{{"name": "v1", "served": true, "storage": true,
+			"schema": object{"openAPIV3Schema": object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}
+	meta := object{"name": plural + "." + group, "labels": object{madeFor: ns}}
+	if err := l.client.do(ctx, http.MethodPost, customs, object{"metadata": meta, "spec": spec}, nil); err != nil {
+		return fmt.Errorf("defining the kind %q in the lab: %w", kind, err)
+	}
+	return nil
+}
+
 func ofNamespace(ns string) string { return "?labelSelector=" + url.QueryEscape(madeFor+"="+ns) }
 
 // Node registers a node for the Pods of one namespace, whose kubelet listens on a
@@ -195,7 +212,7 @@ func (l *Lab) depart(ctx context.Context, ns string) error {
 			errs = append(errs, err)
 		}
 	}
-	for _, path := range []string{webhooks, checks, bound, policies, nodes, bindings, rbac + "/clusterroles"} {
+	for _, path := range []string{webhooks, checks, bound, policies, nodes, bindings, rbac + "/clusterroles", customs} {
 		if err := l.client.do(ctx, http.MethodDelete, path+ofNamespace(ns), nil, nil); err != nil {
 			errs = append(errs, err)
 		}

@@ -255,6 +255,9 @@ func (a *Answers) Over(b *Answers) *Answers {
 	out.Difference = over(a.Difference, b.Difference)
 	out.Findings = append(slices.Clone(a.Findings), b.Findings...)
 	out.ByHand = append(slices.Clone(a.ByHand), b.ByHand...)
+	for id := range b.Gates { // what b opens it does not skip
+		delete(out.Skip, id)
+	}
 	for id := range b.Skip {
 		delete(out.Answers, id)
 		delete(out.Manual, id)

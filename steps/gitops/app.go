@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,8 @@ func appFacts() []steps.Field {
 		{Name: "failing_resource", Type: steps.String, Doc: "resource of the first object at which it fails, empty where none can be named"},
 		{Name: "failing_name", Type: steps.String, Doc: "its name"},
 		{Name: "failing_namespace", Type: steps.String, Doc: "its namespace, empty for an object of the cluster"},
-		{Name: "hook", Type: steps.Bool, Doc: "whether that object is a hook"},
+		{Name: "hook", Type: steps.Bool, Doc: "whether the last operation began a hook, or failed at one, however the rest of it ended; unknown for a HelmRelease that does not fail at one, which does not list its hooks"},
+		{Name: "hooks", Type: steps.Strings, Doc: "the hooks that the last operation began, each with when it runs and how it ended; unknown for Flux"},
 		{Name: "differing", Type: steps.Strings, Doc: "objects that are not as wanted; unknown for Flux, which does not list them"},
 		{Name: "pruned", Type: steps.Strings, Doc: "objects that are no longer wanted and still there; unknown for Flux"},
 		{Name: "objects", Type: steps.Int, Doc: "objects that it has"},
@@ -148,6 +148,7 @@ func (r *appRun) link() (app.Link, string) {
 func (r *appRun) operation() {
 	op, f := r.a.Operation, r.f
 	r.failing()
+	r.hooks()
 	f.Set("phase", steps.EnumOf(string(op.Phase)))
 	f.Set("by", steps.StringOf(steps.Clip(op.By, 200)))
 	f.Set("retries", steps.IntOf(op.Retries))
@@ -192,13 +193,30 @@ func (r *appRun) failing() {
 	if of.Group != "" {
 		resource += "." + of.Group
 	}
-	hook := slices.ContainsFunc(r.a.Operation.Results, func(res app.Result) bool {
-		return res.Hook != "" && res.Kind == of.Kind && res.Name == of.Name && res.Namespace == of.Namespace
-	})
 	r.f.Set("failing_resource", steps.StringOf(resource))
 	r.f.Set("failing_name", steps.StringOf(of.Name))
 	r.f.Set("failing_namespace", steps.StringOf(of.Namespace))
-	r.f.Set("hook", steps.BoolOf(hook))
+}
+
+// hooks are what the last operation ran beside the objects that it applied: they run again at the next one.
+func (r *appRun) hooks() {
+	var all []string
+	for _, h := range r.a.Hooks() {
+		all = append(all, fmt.Sprintf("%s (%s): %s", h, h.Hook, h.HookEnd))
+	}
+	switch {
+	case len(all) > 0 || r.a.Link == app.LinkHook:
+		r.f.Set("hook", steps.BoolOf(true))
+	case r.a.Kind == "HelmRelease":
+		r.f.Unknown("a release runs the hooks of its chart, which it does not list", "hook")
+	default:
+		r.f.Set("hook", steps.BoolOf(false))
+	}
+	if r.a.Controller == app.Flux {
+		r.f.Unknown("Flux keeps no results by object", "hooks")
+		return
+	}
+	r.list("hooks", all)
 }
 
 // list sets a list as a whole, or not at all: a part of it would read as all of it.
@@ -304,6 +322,9 @@ func sinceWhen(s *app.Suspension) string {
 	by := "by whom is not recorded"
 	if s.By != "" {
 		by = "by " + steps.Clip(s.By, 128)
+	}
+	if note := s.Note.String(); note != "" {
+		by += " " + note
 	}
 	switch {
 	case s.Since.IsZero():

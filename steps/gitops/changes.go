@@ -34,6 +34,7 @@ type changes struct {
 	pruned   []string // what is no longer in Git, and there
 	untried  int      // objects that could not be rehearsed
 	tried    int
+	hooks    []string // that run
 }
 
 // effect is what is said of it to the person who confirms.
@@ -77,6 +78,9 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		s := r.sides[name]
 		if s.unread != "" {
 			ch.untried++
+			if s.unserved {
+				p.Unmet("have its definition installed first, or brought by the same commit", "The API server serves no kind of %s, so the sync would stop there: %s", name, report.Ended(steps.Clip(s.unread, 300)))
+			}
 			p.Show("not known "+name, "%s", report.Ended(steps.Clip(s.unread, 300)))
 			fmt.Fprintf(sum, "%q unread\n", name)
 			continue
@@ -99,6 +103,11 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		if err := ch.rehearse(ctx, p, r, s, lines); err != nil {
 			return ch, err
 		}
+	}
+	for _, i := range r.hooks {
+		of, _, _ := r.resourceOf(r.wanted.objects[i]) // its name is said as Git has it
+		ch.hooks = append(ch.hooks, of.String())
+		fmt.Fprintf(sum, "hook %q\n", of)
 	}
 	p.Hold(keyChanges, hex.EncodeToString(sum.Sum(nil))[:12])
 	return ch, nil

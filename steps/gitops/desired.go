@@ -32,6 +32,8 @@ func desiredFacts() []steps.Field {
 		{Name: "revision", Type: steps.Ident, Doc: "commit that was rendered"},
 		{Name: "objects", Type: steps.Int, Doc: "objects that are wanted, hooks left out"},
 		{Name: "varies", Type: steps.Strings, Doc: "fields of a chart that come out otherwise at each rendering, by chance or the clock: what was applied last stands for them"},
+		{Name: "hooks", Type: steps.Strings, Doc: "hooks that are wanted: a sync of Argo CD runs them"},
+		{Name: "hooks_same", Type: steps.Strings, Doc: "those of them that are live as Git has them: a sync runs again what ran"},
 		{Name: "encrypted", Type: steps.Strings, Doc: "objects that Git holds encrypted: the controller's own record stands for them"},
 		{Name: "state", Type: steps.Table, Doc: "each object that is wanted or was applied, and where it stands"},
 		{Name: "moved", Type: steps.Enum, Values: moved, Doc: "which side moved since it was applied last: live, git, both, or open where what was applied last is not known"},
@@ -63,6 +65,7 @@ type desiredRun struct {
 	sides     map[string]*side3 // by name
 	encrypted []string
 	release   map[string]map[string]any // what Helm's record has, by name; nil where there is none
+	hooks     []int                     // places among what is wanted of what is run and not kept
 }
 
 // Probe implements steps.Prober.
@@ -111,6 +114,11 @@ func (r *desiredRun) read(ctx context.Context) error {
 	if err := r.actual(ctx); err != nil {
 		return err
 	}
+	if r.why == "" {
+		if err := r.asRan(ctx); err != nil {
+			return err
+		}
+	}
 	return r.recorded(ctx)
 }
 
@@ -142,7 +150,7 @@ func (r *desiredRun) render(ctx context.Context) error {
 	r.f.Set("rendered", steps.BoolOf(r.why == ""))
 	r.f.Set("unrendered", steps.StringOf(r.why))
 	if r.why != "" {
-		r.f.Unknown(r.why, "revision")
+		r.f.Unknown(r.why, "revision", "hooks", "hooks_same")
 		r.obs.Say(steps.Warning, "What Git has is not rendered here: %s. What the controller applied last stands for it, which may be another revision.", report.Ended(r.why))
 		r.inventory()
 		return nil

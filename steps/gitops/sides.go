@@ -19,9 +19,6 @@ import (
 // mostRead bounds the objects that are read of an application.
 const mostRead = 300
 
-// hookMarks are annotations of what a controller runs at a sync and does not keep.
-var hookMarks = []string{"argocd.argoproj.io/hook", "helm.sh/hook"}
-
 // resourceOf is an object as the model names it, and whether its kind is one of the server's.
 func (r *desiredRun) resourceOf(o map[string]any) (of app.Resource, kind cluster.Resource, err error) {
 	version, _ := o["apiVersion"].(string)
@@ -58,10 +55,10 @@ func cutVersion(apiVersion string) (group, version string, has bool) {
 // desired takes what was rendered.
 func (r *desiredRun) desired() {
 	r.keep()
-	hooks, brought := 0, definitions(r.wanted.objects)
+	brought := definitions(r.wanted.objects)
 	for i, o := range r.wanted.objects {
-		if hook(o) {
-			hooks++
+		if r.isHook(o) {
+			r.hooks = append(r.hooks, i)
 			continue
 		}
 		of, _, err := r.resourceOf(o)
@@ -72,6 +69,8 @@ func (r *desiredRun) desired() {
 		switch {
 		case errors.Is(err, cluster.ErrNoKind) && brought[of.Group+"/"+of.Kind]:
 			s.unread = "its definition is in the same commit, and the server does not serve it yet: definitions go first, by a wave or dependsOn"
+		case errors.Is(err, cluster.ErrNoKind):
+			s.unread, s.unserved = err.Error(), true
 		case err != nil:
 			s.unread = err.Error()
 		case encrypted(o):
@@ -95,8 +94,8 @@ func (r *desiredRun) desired() {
 		}
 		r.sides[s.name] = s
 	}
-	if hooks > 0 {
-		r.obs.Gaps = append(r.obs.Gaps, fmt.Sprintf("%d hooks are not compared: they are made anew at each sync", hooks))
+	if n := len(r.hooks); n > 0 {
+		r.obs.Gaps = append(r.obs.Gaps, fmt.Sprintf("%d hooks are not compared: they are made anew at each sync", n))
 	}
 	r.f.Set("objects", steps.IntOf(int64(len(r.sides))))
 	for _, of := range r.a.Resources {
@@ -149,12 +148,6 @@ func placed(o map[string]any, namespace string) map[string]any {
 	}
 	out["metadata"] = md
 	return out
-}
-
-func hook(o map[string]any) bool {
-	meta, _ := o["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
-	return slices.ContainsFunc(hookMarks, func(mark string) bool { _, has := notes[mark]; return has })
 }
 
 // inventory takes what the controller applied, where nothing was rendered.
@@ -224,7 +217,7 @@ func (r *desiredRun) recorded(ctx context.Context) error {
 		if s.unread != "" {
 			continue
 		}
-		if s.unrendered && s.actual != nil && hook(s.actual) {
+		if s.unrendered && s.actual != nil && r.isHook(s.actual) {
 			delete(r.sides, name) // Argo CD lists what a sync ran, too
 			continue
 		}
@@ -293,7 +286,7 @@ func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, err
 	}
 	out := map[string]map[string]any{}
 	for i, o := range w.objects {
-		if of, _, err := r.resourceOf(o); err == nil && !hook(o) && !encrypted(o) && w.unsaid[i] == "" {
+		if of, _, err := r.resourceOf(o); err == nil && !r.isHook(o) && !encrypted(o) && w.unsaid[i] == "" {
 			out[of.String()] = placed(o, of.Namespace)
 		}
 	}

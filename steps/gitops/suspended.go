@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ func suspendedParams() []steps.Field {
 func suspendedFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "suspended", Type: steps.Table, Doc: "what is suspended, with since when and by whom"},
+		{Name: "overdue", Type: steps.Strings, Doc: "those that handrail paused, and that should have been looked at by now, the longest overdue first"},
 		{Name: "forgotten", Type: steps.Strings, Doc: "those that are suspended for longer than allowed, and those of which it is not recorded since when"},
 		{Name: "frozen", Type: steps.Strings, Doc: "applications that are not suspended and stand below a source that is: nothing new reaches them"},
 		{Name: "behind", Type: steps.Strings, Doc: "those that are suspended while their source holds another revision than the applied one"},
@@ -135,14 +137,14 @@ func (l *ledger) source(kind string, h app.Held) {
 	l.sources[kind+"/"+h.Namespace+"/"+h.Name] = h
 }
 
-// tell says what of it is suspended, oldest first.
+// tell says what of it is suspended: overdue first, then the oldest.
 func (l *ledger) tell(now time.Time, clockless string, older time.Duration, f steps.Facts, obs *steps.Observation) {
 	type line struct {
 		name string
 		s    *app.Suspension
 	}
 	var lines []line
-	var frozen, behind []string
+	var overdue, frozen, behind []string
 	for _, a := range l.apps {
 		var from app.Held
 		if len(a.Sources) > 0 {
@@ -163,7 +165,14 @@ func (l *ledger) tell(now time.Time, clockless string, older time.Duration, f st
 			lines = append(lines, line{"flux " + strings.ToLower(key), h.Suspension})
 		}
 	}
+	late := func(of line) bool { return clockless == "" && of.s.Note.Overdue(now) }
 	slices.SortFunc(lines, func(a, b line) int {
+		if late(a) != late(b) {
+			return map[bool]int{true: -1, false: 1}[late(a)]
+		}
+		if late(a) {
+			return cmp.Or(a.s.Note.Until.Compare(b.s.Note.Until), strings.Compare(a.name, b.name))
+		}
 		if c := a.s.Since.Compare(b.s.Since); c != 0 {
 			return c
 		}
@@ -174,16 +183,19 @@ func (l *ledger) tell(now time.Time, clockless string, older time.Duration, f st
 	table, forgotten := map[string]string{}, []string{}
 	for _, of := range lines {
 		table[of.name] = sinceWhen(of.s)
-		if of.s.Since.IsZero() || clockless == "" && now.Sub(of.s.Since) > older {
+		if late(of) {
+			overdue = append(overdue, of.name)
+		}
+		if late(of) || of.s.Since.IsZero() || clockless == "" && now.Sub(of.s.Since) > older {
 			forgotten = append(forgotten, of.name)
 		}
 	}
 	f.Set("all", steps.IntOf(int64(len(l.apps)+len(l.sources))))
-	for name, of := range map[string][]string{"forgotten": forgotten, "frozen": frozen, "behind": behind} {
+	for name, of := range map[string][]string{"overdue": overdue, "forgotten": forgotten, "frozen": frozen, "behind": behind} {
 		switch {
 		case len(of) > mostListed:
 			f.Unknown(fmt.Sprintf("there are %d, and a fact holds %d", len(of), mostListed), name)
-		case name == "forgotten" && clockless != "":
+		case (name == "forgotten" || name == "overdue") && clockless != "":
 			f.Unknown(clockless, name)
 		default:
 			f.Set(name, steps.StringsOf(of))
@@ -196,6 +208,10 @@ func (l *ledger) tell(now time.Time, clockless string, older time.Duration, f st
 	}
 	obs.Summary = fmt.Sprintf("%d of %d applications and sources are suspended.", len(lines), len(l.apps)+len(l.sources))
 	for _, name := range forgotten {
+		if slices.Contains(overdue, name) {
+			obs.Say(steps.Warning, "%s is suspended %s, which is over.", name, table[name])
+			continue
+		}
 		obs.Say(steps.Warning, "%s is suspended %s, longer than %s: it may be forgotten.", name, table[name], older)
 	}
 	for _, name := range frozen {

@@ -148,6 +148,10 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 		effect += " Now live: " + steps.Clip(back[0].Value, 200) + "."
 	}
 	effect += ch.effect()
+	if hooks, say := runsOf(a, ch); len(hooks) > 0 {
+		p.Show(say, "%s", steps.Clip(listed(hooks), 600))
+		effect += fmt.Sprintf(" There are %d %s.", len(hooks), say)
+	}
 	switch {
 	case prune && len(pruned) > 0:
 		effect += fmt.Sprintf(" %d that are no longer wanted are deleted.", len(pruned))

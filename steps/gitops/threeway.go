@@ -31,6 +31,7 @@ type side3 struct {
 	plain                     map[string]any // what Git has, with the values of a Secret; it goes to the server alone
 	desired, recorded, actual map[string]any
 	unread                    string          // why a side cannot be known
+	unserved                  bool            // the server serves no such kind, and Git does not bring it
 	unrecorded                bool            // what was applied last is not known
 	unrendered                bool            // what Git has was not rendered
 	unsaid                    string          // why nothing is said of what Git has

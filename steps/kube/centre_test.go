@@ -381,11 +381,16 @@ func TestCentreBreakGlass(t *testing.T) {
 	w.app("paused", fields{"labels": fields{"break-glass": "yes"}}, off)
 	w.app("running", fields{"labels": fields{"break-glass": "yes"}}, fields{"automated": fields{"selfHeal": true}})
 	w.app("own", nil, off)
+	w.app("late", fields{"annotations": fields{steps.PauseUntil: "2026-01-01T00:00:00Z", steps.PauseIncident: "i-9"}}, fields{"automated": fields{}})
+	w.merge(w.in("argoproj.io/v1alpha1", "applications", "late")+"?fieldManager=handrail", fields{"spec": fields{"syncPolicy": off}})
 	a := w.ask(w.env, steps.BreakGlass)
 	if row := wantStanding(t, a, "rolebinding/"+w.ns+"/opened", "gives cluster-admin"); row.Level != steps.Critical || row.Owner != "ana" || row.Since.IsZero() || row.Detail != "example.com/break-glass: INC-7" {
 		t.Errorf("%+v", row)
 	}
 	wantStanding(t, a, "application/"+w.ns+"/paused", "auto-sync is off")
+	if row := wantStanding(t, a, "application/"+w.ns+"/late", "should have been looked at 2026-01-01"); row.Owner != "handrail" || !strings.Contains(row.Detail, "incident i-9") || row.Runbook != "gitops-out-of-sync" || row.Params["name"] != "late" {
+		t.Errorf("%+v", row)
+	}
 	wantQuiet(t, a, "/over", "/usual", "/running", "/own")
 	wantGapOf(t, a, "clusterrolebindings", steps.Forbidden)
 	c, err := centre.OpenCentre(w.env, "other", func(string) {})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
@@ -56,12 +57,26 @@ func TestSuspendOfGitOps(t *testing.T) {
 	if fmt.Sprint(w.read(w.in("argoproj.io/v1alpha1", "applications", "shop"))["metadata"].(fields)["managedFields"]) == "" {
 		t.Error("nobody is recorded as who paused it")
 	}
+	notes := func() map[string]string {
+		out := map[string]string{}
+		all, _ := at("argoproj.io/v1alpha1", "applications", "shop", "/metadata/annotations").(map[string]any)
+		for key, v := range all {
+			out[key] = fmt.Sprint(v)
+		}
+		return out
+	}
+	if n, noted := steps.PauseNoteOf(notes()); !noted || n.Until.Sub(time.Now()) < 3*time.Hour || n.Overdue(time.Now()) {
+		t.Errorf("the object says of its pause %q", n)
+	}
 	if p, _, _ := gate("kube/suspend", "application", "shop", app); !strings.Contains(unmetText(p), "is off already") {
 		t.Errorf("unmet = %q", unmetText(p))
 	}
 	act("kube/resume", "application", "shop", app)
 	if at("argoproj.io/v1alpha1", "applications", "shop", "/spec/syncPolicy/automated/enabled") != true {
 		t.Error("auto-sync is not on again")
+	}
+	if n, noted := steps.PauseNoteOf(notes()); noted {
+		t.Errorf("it goes on, and says %q", n)
 	}
 	if p, _, _ := gate("kube/suspend", "application", "by-hand", manual); !strings.Contains(unmetText(p), "no auto-sync") {
 		t.Errorf("unmet = %q", unmetText(p))

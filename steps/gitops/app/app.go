@@ -2,8 +2,11 @@ package app
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
 // Controller is who reconciles an application.
@@ -171,10 +174,11 @@ type Deployment struct {
 // Suspension says that a controller leaves an application alone, though it would
 // act by itself otherwise.
 type Suspension struct {
-	How     string    // the field or annotation, as field=value
-	Since   time.Time // zero where nothing says so
-	AtLeast bool      // Since is a lower bound, not the time
-	By      string    // field manager that wrote it, "" where nothing says so
+	How     string          // the field or annotation, as field=value
+	Since   time.Time       // zero where nothing says so
+	AtLeast bool            // Since is a lower bound, not the time
+	By      string          // field manager that wrote it, "" where nothing says so
+	Note    steps.PauseNote // what handrail wrote beside it: in which incident, why, until when
 }
 
 // String names the application as its own tools do: "argocd application ns/name".
@@ -196,6 +200,12 @@ func (a App) Failing() (Resource, bool) {
 			return r.Resource, true
 		}
 	}
+	if r, ok := a.waitedFor(); ok {
+		return r, true
+	}
+	if r, ok := a.heldPrune(); ok {
+		return r, true
+	}
 	for _, r := range a.Resources {
 		if r.Health == Degraded || r.Health == Missing {
 			return r, true
@@ -213,6 +223,64 @@ func (a App) Failing() (Resource, bool) {
 		}
 	}
 	return Resource{}, false
+}
+
+// waits is how Argo CD names the first of those that an operation waits for: GROUP/KIND/NAME, the group empty
+// for the core (gitops-engine, setRunningPhase).
+var waits = regexp.MustCompile(`^waiting for (?:completion of hook|healthy state of|deletion of) ([a-z0-9.-]*)/([A-Za-z]+)/([a-z0-9][a-z0-9.-]*)`)
+
+// waitedFor is the object that an operation of Argo CD waits for. Its namespace stands in the results.
+func (a App) waitedFor() (Resource, bool) {
+	m := waits.FindStringSubmatch(a.Operation.Message)
+	if a.Controller != ArgoCD || a.Operation.Phase != Running || m == nil {
+		return Resource{}, false
+	}
+	is := func(r Resource) bool { return r.Group == m[1] && r.Kind == m[2] && r.Name == m[3] }
+	var found []Resource
+	for _, r := range a.Operation.Results {
+		if is(r.Resource) {
+			found = append(found, r.Resource)
+		}
+	}
+	if len(found) == 0 {
+		for _, r := range a.Resources {
+			if is(r) {
+				found = append(found, r)
+			}
+		}
+	}
+	if len(found) != 1 { // one of several namespaces is a guess
+		return Resource{}, false
+	}
+	return found[0], true
+}
+
+// heldPrune is an object that the last operation pruned, and that Argo CD still lists as one to prune. In its
+// last wave it does not wait for a deletion, and calls the operation succeeded.
+func (a App) heldPrune() (Resource, bool) {
+	if a.Operation.Phase != Succeeded {
+		return Resource{}, false
+	}
+	for _, r := range a.Operation.Results {
+		held := func(of Resource) bool {
+			return of.Prune && of.Group == r.Group && of.Kind == r.Kind && of.Namespace == r.Namespace && of.Name == r.Name
+		}
+		if r.Status == "Pruned" && slices.ContainsFunc(a.Resources, held) {
+			return r.Resource, true
+		}
+	}
+	return Resource{}, false
+}
+
+// Hooks are the results of the hooks that the last operation began, however they ended.
+func (a App) Hooks() []Result {
+	var out []Result
+	for _, r := range a.Operation.Results {
+		if r.Hook != "" && r.HookEnd != "" {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // Failed reports whether an operation failed at this object.

@@ -275,6 +275,9 @@ func argoLink(o ArgoApplication, a App) (Link, string) {
 			return link, says
 		}
 	}
+	if r, ok := a.heldPrune(); ok {
+		return LinkPrune, r.String() + ": pruned, and still there"
+	}
 	switch a.Health {
 	case Degraded, Missing:
 		return LinkHealth, cmp.Or(a.HealthSays, "health is "+o.Status.Health.Status)

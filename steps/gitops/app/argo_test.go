@@ -36,7 +36,8 @@ func TestArgoLinks(t *testing.T) {
 		"Git is gone":      {condition("ComparisonError", `Failed to load target state: failed to generate manifest for source 1 of 1: rpc error: code = Unknown desc = failed to list refs: Get \"http://127.0.0.1:1/shop.git\": dial tcp 127.0.0.1:1: connect: connection refused`), LinkSource, Unknown},
 		"no helm":          {condition("ComparisonError", `failed to generate manifest for source 1 of 1: rpc error: code = Unknown desc = Manifest generation error (cached): exec: \"helm\": executable file not found in $PATH`), LinkRender, Unknown},
 		"project":          {condition("InvalidSpecError", `application destination server 'x' and namespace 'y' do not match any of the allowed destinations in project 'tight'`), LinkSpec, Unknown},
-		"CRD is missing":   {failed("one or more synchronization tasks are not valid", `{"kind":"Widget","group":"example.com","name":"w","status":"SyncFailed","message":"The Kubernetes API could not find example.com/Widget for requested resource shop/w. Make sure the \"Widget\" CRD is installed on the destination cluster: no matches for kind \"Widget\" in version \"example.com/v1\""}`), LinkDependency, No},
+		"CRD is missing":   {failed("one or more synchronization tasks are not valid", `{"kind":"Widget","group":"example.com","name":"w","status":"SyncFailed","message":"The Kubernetes API could not find example.com/Widget for requested resource shop/w. Make sure the \"Widget\" CRD is installed on the destination cluster."}`), LinkDependency, No},
+		"another version":  {failed("one or more synchronization tasks are not valid", `{"kind":"Widget","group":"example.com","name":"w","status":"SyncFailed","message":"The Kubernetes API could not find version \"v2\" of example.com/Widget for requested resource shop/w. Version \"v1\" of example.com/Widget is installed on the destination cluster."}`), LinkDependency, No},
 		"admission":        {failed("one or more objects failed to apply", `{"kind":"ConfigMap","name":"a","status":"Synced"},{"kind":"Deployment","group":"apps","name":"web","status":"SyncFailed","message":"admission webhook \"validate.example.com\" denied the request: no team label"}`), LinkAdmission, Yes},
 		"dead webhook":     {failed("one or more objects failed to apply", `{"kind":"Pod","name":"a","status":"SyncFailed","message":"Internal error occurred: failed calling webhook \"v.example.com\": failed to call webhook: Post \"https://v.s.svc:443/\": no endpoints available for service \"v\""}`), LinkAdmission, No},
 		"forbidden":        {failed("one or more objects failed to apply", `{"kind":"Role","name":"a","status":"SyncFailed","message":"roles.rbac.authorization.k8s.io \"a\" is forbidden: user \"system:serviceaccount:argocd:x\" is attempting to grant RBAC permissions not currently held"}`), LinkApply, No},
@@ -44,6 +45,9 @@ func TestArgoLinks(t *testing.T) {
 		"hook failed":      {failed("one or more synchronization tasks completed unsuccessfully. Retrying attempt #2", `{"group":"batch","kind":"Job","name":"migrate","status":"Synced","hookType":"PreSync","hookPhase":"Failed","message":"Job has reached the specified backoff limit"}`), LinkHook, Yes},
 		"hook runs":        {`{"status":{"operationState":{"phase":"Running","message":"waiting for completion of hook batch/Job/migrate","syncResult":{"resources":[{"kind":"Job","group":"batch","name":"migrate","hookType":"PreSync","hookPhase":"Running"}]}}}}`, LinkHook, Yes},
 		"a wave waits":     {`{"status":{"operationState":{"phase":"Running","message":"waiting for healthy state of apps/Deployment/web","syncResult":{"resources":[{"kind":"Deployment","group":"apps","name":"web","status":"Synced","hookPhase":"Running"}]}}}}`, LinkHealth, Yes},
+		"held in deletion": {`{"status":{"sync":{"status":"OutOfSync"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"Pruned","message":"pruned"}]}},"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"OutOfSync","requiresPruning":true}]}}`, LinkPrune, Yes},
+		"pruned and gone":  {`{"status":{"sync":{"status":"Synced"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"Pruned","message":"pruned"}]}}}}`, LinkNone, Yes},
+		"not to prune":     {`{"status":{"sync":{"status":"OutOfSync"},"operationState":{"phase":"Succeeded","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"PruneSkipped","message":"ignored (requires pruning)"}]}},"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"OutOfSync","requiresPruning":true}]}}`, LinkNone, Unknown},
 		"degraded":         {`{"status":{"sync":{"status":"Synced"},"health":{"status":"Degraded","message":"Deployment \"web\" exceeded its progress deadline"},"operationState":{"phase":"Succeeded"}}}`, LinkHealth, Unknown},
 		"a person ended":   {failed("Operation terminated", ""), LinkUnknown, Unknown},
 		"failed and quiet": {failed("something new that this version says", ""), LinkUnknown, Unknown},
@@ -90,6 +94,21 @@ func TestArgoPolicy(t *testing.T) {
 		if s := a.Suspension; s != nil && (s.By != tc.by || !s.Since.Equal(tc.since) || s.AtLeast != tc.least) {
 			t.Errorf("%s: suspended by %q since %s, a lower bound %v", name, s.By, s.Since, s.AtLeast)
 		}
+	}
+}
+
+// TestSuspensionNote: what handrail wrote beside a pause counts where the pause is its own; one that something else
+// made since is not that of the incident.
+func TestSuspensionNote(t *testing.T) {
+	t.Parallel()
+	at := func(manager string) App {
+		return argo(t, `{"metadata":{"annotations":{"handrail/paused-in":"i-1","handrail/paused-until":"2026-11-24T13:00:00Z","handrail/paused-why":"a hook"},"managedFields":[{"manager":"`+manager+`","operation":"Update","time":"2026-11-24T09:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:syncPolicy":{"f:automated":{"f:enabled":{}}}}}}]},"spec":{"syncPolicy":{"automated":{"enabled":false}}}}`)
+	}
+	if n := at("handrail").Suspension.Note; n.String() != "in incident i-1 until 2026-11-24T13:00:00Z: a hook" {
+		t.Errorf("the note is %q", n)
+	}
+	if n := at("argocd-server").Suspension.Note; n.String() != "" {
+		t.Errorf("of a pause by another program the note is %q", n)
 	}
 }
 

@@ -110,6 +110,16 @@ func (s fluxStatus) condition(kind string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
+// seen is the newest spec that was reconciled to an end. Flux writes the generation of the status after a success
+// alone; that of one that failed stands on its condition.
+func (s fluxStatus) seen() int64 {
+	seen := s.ObservedGeneration
+	if c, there := s.condition("Ready"); there && c.Status == metav1.ConditionFalse {
+		seen = max(seen, c.ObservedGeneration)
+	}
+	return seen
+}
+
 func (s fluxStatus) is(kind string, status metav1.ConditionStatus) bool {
 	c, there := s.condition(kind)
 	return there && c.Status == status
@@ -189,7 +199,7 @@ func inventoryEntry(id string) (Resource, bool) {
 // fluxApp reads what all kinds of Flux share.
 func fluxApp(kind string, meta metav1.ObjectMeta, spec fluxSpec, status fluxStatus) App {
 	a := App{Controller: Flux, Kind: kind, Namespace: meta.Namespace, Name: meta.Name, UID: string(meta.UID), Sync: SyncUnknown, Health: HealthUnknown,
-		Interval: spec.Interval.Duration, Timeout: cmp.Or(spec.Timeout.Duration, spec.Interval.Duration), Behind: status.ObservedGeneration < meta.Generation, Written: written(meta), Asked: fluxAsked(meta, status)}
+		Interval: spec.Interval.Duration, Timeout: cmp.Or(spec.Timeout.Duration, spec.Interval.Duration), Behind: status.seen() < meta.Generation, Written: written(meta), Asked: fluxAsked(meta, status)}
 	if spec.KubeConfig.SecretRef.Name != "" {
 		a.Secrets = append(a.Secrets, meta.Namespace+"/"+spec.KubeConfig.SecretRef.Name)
 	}

@@ -51,18 +51,47 @@ func TestFailing(t *testing.T) {
 		return `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"` + reason + `","message":"` + message + `"}],"inventory":{"entries":[{"id":"` + inventory + `"}]}}}`
 	}
 	for name, tc := range map[string]struct{ group, kind, raw, want string }{
-		"a dry run":     {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "Deployment/shop/web dry-run failed (Invalid): x", "shop_web_apps_Deployment"), "deployment.apps/shop/web"},
-		"health":        {KustomizeGroup, "Kustomization", flux("HealthCheckFailed", "health check failed after 30s: timeout waiting for: [Deployment/default/sick status: 'InProgress']", "a_b_c_D"), "deployment/default/sick"},
-		"the cluster's": {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "ClusterRole/reader dry-run failed: x", "a_b_c_D"), "clusterrole/reader"},
-		"a source":      {KustomizeGroup, "Kustomization", flux("ArtifactFailed", "Source/shop not found", "a_b_c_D"), ""},
-		"a hook":        {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Failed","message":"m","syncResult":{"resources":[{"kind":"Service","namespace":"shop","name":"web","status":"Synced"},{"group":"batch","kind":"Job","namespace":"shop","name":"migrate","status":"Synced","hookType":"PreSync","hookPhase":"Failed"}]}}}}`, "job.batch/shop/migrate"},
-		"degraded":      {ArgoGroup, "Application", `{"status":{"health":{"status":"Degraded"},"resources":[{"kind":"Service","name":"web","health":{"status":"Healthy"}},{"group":"apps","kind":"Deployment","namespace":"shop","name":"web","health":{"status":"Degraded"}}]}}`, "deployment.apps/shop/web"},
-		"nothing":       {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Succeeded"}}}`, ""},
+		"a dry run":        {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "Deployment/shop/web dry-run failed (Invalid): x", "shop_web_apps_Deployment"), "deployment.apps/shop/web"},
+		"health":           {KustomizeGroup, "Kustomization", flux("HealthCheckFailed", "health check failed after 30s: timeout waiting for: [Deployment/default/sick status: 'InProgress']", "a_b_c_D"), "deployment/default/sick"},
+		"the cluster's":    {KustomizeGroup, "Kustomization", flux("ReconciliationFailed", "ClusterRole/reader dry-run failed: x", "a_b_c_D"), "clusterrole/reader"},
+		"a source":         {KustomizeGroup, "Kustomization", flux("ArtifactFailed", "Source/shop not found", "a_b_c_D"), ""},
+		"a hook":           {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Failed","message":"m","syncResult":{"resources":[{"kind":"Service","namespace":"shop","name":"web","status":"Synced"},{"group":"batch","kind":"Job","namespace":"shop","name":"migrate","status":"Synced","hookType":"PreSync","hookPhase":"Failed"}]}}}}`, "job.batch/shop/migrate"},
+		"degraded":         {ArgoGroup, "Application", `{"status":{"health":{"status":"Degraded"},"resources":[{"kind":"Service","name":"web","health":{"status":"Healthy"}},{"group":"apps","kind":"Deployment","namespace":"shop","name":"web","health":{"status":"Degraded"}}]}}`, "deployment.apps/shop/web"},
+		"held in deletion": {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Running","message":"waiting for deletion of /ConfigMap/ledger","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"shop","name":"ledger","status":"Pruned"}]}}}}`, "configmap/shop/ledger"},
+		"a hook runs":      {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Running","message":"waiting for completion of hook batch/Job/migrate and 1 more hooks","syncResult":{"resources":[{"group":"batch","kind":"Job","namespace":"shop","name":"migrate","hookType":"PreSync","hookPhase":"Running"}]}}}}`, "job.batch/shop/migrate"},
+		"a wave":           {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Running","message":"waiting for healthy state of apps/Deployment/web"},"resources":[{"group":"apps","kind":"Deployment","namespace":"shop","name":"web"}]}}`, "deployment.apps/shop/web"},
+		"one of two":       {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Running","message":"waiting for deletion of /ConfigMap/ledger","syncResult":{"resources":[{"kind":"ConfigMap","namespace":"a","name":"ledger","status":"Pruned"},{"kind":"ConfigMap","namespace":"b","name":"ledger","status":"Pruned"}]}}}}`, ""},
+		"nothing":          {ArgoGroup, "Application", `{"status":{"operationState":{"phase":"Succeeded"}}}`, ""},
 	} {
 		r, ok := parsed(t, tc.group, tc.kind, tc.raw).Failing()
 		if got := r.String(); ok != (tc.want != "") || ok && got != tc.want {
 			t.Errorf("%s: %q %v, want %q", name, got, ok, tc.want)
 		}
+	}
+}
+
+// TestBehind: a spec that failed was seen, though the status keeps the generation of the last success.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	ready := func(status, seen string) string {
+		return `{"metadata":{"generation":2},"status":{"observedGeneration":-1,"conditions":[{"type":"Ready","status":"` + status + `","observedGeneration":` + seen + `,"reason":"x"}]}}`
+	}
+	for raw, want := range map[string]bool{ready("False", "2"): false, ready("False", "1"): true, ready("Unknown", "2"): true, ready("True", "2"): true} {
+		if a := kustomization(t, raw); a.Behind != want {
+			t.Errorf("%s: behind %v", raw, a.Behind)
+		}
+	}
+}
+
+// TestHooks: what an operation began beside its objects is told, however the rest of it ended.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	a := argo(t, `{"status":{"operationState":{"phase":"Failed","message":"m","syncResult":{"resources":[
+		{"group":"batch","kind":"Job","namespace":"shop","name":"migrate","hookType":"PreSync","hookPhase":"Succeeded"},
+		{"group":"batch","kind":"Job","namespace":"shop","name":"warm","hookType":"PostSync"},
+		{"kind":"Service","namespace":"shop","name":"web","status":"SyncFailed","hookPhase":"Failed","message":"is invalid"}]}}}}`)
+	if got := a.Hooks(); len(got) != 1 || got[0].String() != "job.batch/shop/migrate" || a.Link != LinkApply {
+		t.Errorf("Hooks() = %v at link %s, want the Job that ran, and the failing Service", got, a.Link)
 	}
 }
 

@@ -52,7 +52,7 @@ var rules = []rule{
 	// repo-server and source-controller: Git, Helm repositories, registries.
 	{LinkSource, regexp.MustCompile(`(?i)failed to list refs|unable to resolve '.*' to a commit|unable to (clone|fetch|connect)|failed to (checkout|fetch|clone|pull)|authentication required|authorization failed|repository not (found|accessible)|couldn't find remote ref|reference not found|ssh: handshake failed|unknown revision|GetArtifact|no artifact available|Source artifact not found|chart pull|failed to download chart|artifact .*not found`)},
 	// Kinds, namespaces and applications that are not there yet.
-	{LinkDependency, regexp.MustCompile(`(?i)no matches for kind|could not find the requested resource|the server could not find the requested|namespaces? "[^"]+" not found|dependency '[^']+'|dependencies do not meet|is not installed|ensure CRDs are installed`)},
+	{LinkDependency, regexp.MustCompile(`(?i)no matches for kind|could not find the requested resource|could not find (version ".+" of )?\S+ for requested resource|namespaces? "[^"]+" not found|dependency '[^']+'|dependencies do not meet|is not installed|ensure CRDs are installed`)},
 	// Hooks and waves.
 	{LinkHook, regexp.MustCompile(`(?i)waiting for completion of hook|hook .*(failed|timed out)|(pre|post)-(install|upgrade|rollback|delete) hooks? failed`)},
 	{LinkPrune, regexp.MustCompile(`(?i)waiting for (deletion|pruning)|prune failed|has finalizers`)},

@@ -5,13 +5,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"handrail/steps"
 )
+
+// noter is the field manager that leaves a note with what it suspends.
+const noter = "handrail"
 
 // suspended is a suspension by the field at path, with who wrote it and when as
 // managedFields say. Two writers of one field are told by the newer one.
 func suspended(meta metav1.ObjectMeta, how string, path ...string) *Suspension {
 	s := &Suspension{How: how}
 	s.By, s.Since = writer(meta, path...)
+	if s.By == noter { // else a note is one of an earlier pause
+		s.Note, _ = steps.PauseNoteOf(meta.Annotations)
+	}
 	return s
 }
 

@@ -56,12 +56,31 @@ func (a Alteration) Request(path, uid, version string, now time.Time) (Request, 
 	}, err
 }
 
-// timed puts the moment of the act where AtAct stands.
+const afterAct = " after the act>"
+
+// AfterAct is AtAct for a moment that is so much later.
+func AfterAct(d time.Duration) string { return "<" + d.String() + afterAct }
+
+// moment is how long after the act a placeholder stands for, and whether it is one.
+func moment(v string) (after time.Duration, is bool) {
+	text, is := strings.CutSuffix(v, afterAct)
+	if after, err := time.ParseDuration(strings.TrimPrefix(text, "<")); is && err == nil {
+		return after, true
+	}
+	return 0, v == AtAct
+}
+
+func momentary(v string) bool {
+	_, is := moment(v)
+	return is
+}
+
+// timed puts a moment where one of its placeholders stands.
 func timed(v any, now time.Time) any {
 	switch v := v.(type) {
 	case string:
-		if v == AtAct {
-			return now.UTC().Format(time.RFC3339)
+		if after, is := moment(v); is {
+			return now.Add(after).UTC().Format(time.RFC3339)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -71,6 +90,28 @@ func timed(v any, now time.Time) any {
 		return out
 	}
 	return v
+}
+
+// Placed puts the placeholders of moments back into a text about a rehearsal at now, so that it reads the same at
+// each one.
+func (a Alteration) Placed(text string, now time.Time) string {
+	var put func(v any)
+	put = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if after, is := moment(v); is {
+				text = strings.ReplaceAll(text, now.Add(after).UTC().Format(time.RFC3339), v)
+			}
+		case map[string]any:
+			for _, below := range v {
+				put(below)
+			}
+		}
+	}
+	for _, op := range a.Ops {
+		put(op.Value)
+	}
+	return text
 }
 
 // Approved is the request of an alteration, once as it is sent and once as it was
@@ -196,7 +237,7 @@ func isItem(doc map[string]any, path string) bool {
 func within(sent, got any) bool {
 	switch s := sent.(type) {
 	case string:
-		if text, is := got.(string); s == AtAct {
+		if text, is := got.(string); momentary(s) {
 			_, err := time.Parse(time.RFC3339, text)
 			return is && err == nil
 		}

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
+	"handrail/steps/gitops/app"
 	"handrail/steps/kube/owner"
 )
 
@@ -79,12 +81,56 @@ func (s *Centre) breakGlass(ctx context.Context, w *answer) {
 		s.every(ctx, w, r, cluster.AsJSON, nil, func(o cluster.Object) {
 			mark, is := s.marked(o)
 			how := pausedHow(o)
-			if !is || how == "" {
+			if how == "" {
 				return
 			}
-			w.row(steps.Standing{Level: steps.Warning, What: "paused: " + how, Where: r.Label(o.GetNamespace(), o.GetName()), Owner: keptBy(o), Detail: mark, Command: s.get(r, o)})
+			row := steps.Standing{Level: steps.Warning, What: "paused: " + how, Where: r.Label(o.GetNamespace(), o.GetName()), Owner: keptBy(o), Detail: mark, Command: s.get(r, o)}
+			now, _ := s.c.Now()
+			if !s.forgotten(&row, r, o, now) && !is {
+				return
+			}
+			w.row(row)
 		})
 	}
+}
+
+// pausedLong is how long a pause may last before it is asked after.
+const pausedLong = 4 * time.Hour
+
+// forgotten adds to the row of a paused object who paused it, when and why, and reports whether that
+// should have been looked at by now. What no field says counts as young: an application without auto-sync
+// is none that is paused.
+func (s *Centre) forgotten(row *steps.Standing, r cluster.Resource, o cluster.Object, now time.Time) bool {
+	raw, err := o.MarshalJSON()
+	if err != nil {
+		return false
+	}
+	a, err := app.Parse(r.Group, r.Kind, raw)
+	if err != nil || a.Suspension == nil {
+		return false
+	}
+	p := a.Suspension
+	if !p.AtLeast {
+		row.Since = p.Since
+	}
+	if p.By != "" {
+		row.Owner = steps.Clip(p.By, 128)
+	}
+	if note := p.Note.String(); note != "" {
+		row.Detail = strings.Trim(note+"; "+row.Detail, "; ")
+	}
+	row.Runbook, row.Params = "gitops-out-of-sync", map[string]string{"resource": r.Plural + "." + r.Group, "name": o.GetName(), "namespace": o.GetNamespace()}
+	switch {
+	case now.IsZero():
+		return false
+	case p.Note.Overdue(now):
+		row.What += ", should have been looked at " + p.Note.Until.Format("2006-01-02 15:04Z")
+	case row.Since.IsZero() || now.Sub(row.Since) <= pausedLong || p.Note.Until.After(now):
+		return false
+	default:
+		row.What += ", and was not looked at since"
+	}
+	return true
 }
 
 // marked finds the mark of break-glass among labels and annotations, with or

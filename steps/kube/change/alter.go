@@ -172,7 +172,13 @@ func (g alterGate) rehearse(ctx context.Context, pl *alterPlan, a act.Alteration
 		pl.immovable()
 		return err
 	}
-	return pl.compare(live, said, a)
+	if err := pl.compare(live, said, a); err != nil {
+		return err
+	}
+	for i, line := range pl.p.Diff {
+		pl.p.Diff[i] = a.Placed(line, now)
+	}
+	return nil
 }
 
 // compare says what the rehearsal would change, and refuses where the server

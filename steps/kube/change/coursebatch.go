@@ -47,8 +47,9 @@ func namedField() steps.Field {
 
 func newSuspendBatch(env steps.Env) steps.Gater {
 	return courseGate{env, "pause", func(env steps.Env, in steps.Params) ([]coursePlan, error) {
+		why := func(*alterPlan) string { return in.Text("reason") } // one for all of them
 		return plansOf(in, func(course.Name) (single, []patch.Op) {
-			return newSuspendGate(env).(alterGate), []patch.Op{{Op: patch.Add, Path: "/spec/suspend", Value: true}}
+			return suspendGate(env, why), []patch.Op{{Op: patch.Add, Path: "/spec/suspend", Value: true}}
 		})
 	}}
 }

@@ -39,8 +39,8 @@ func Kinds() []steps.Kind {
 			Changes: func(e steps.Env) steps.Gater { return recreateGate{e} },
 		},
 		{
-			Name: "kube/suspend", Class: steps.Contain, Params: with(),
-			Doc:     "Pauses one CronJob, Job, Argo CD Application, Flux object or ExternalSecret.",
+			Name: "kube/suspend", Class: steps.Contain, Params: with(reasonField()),
+			Doc:     "Pauses one CronJob, Job, Argo CD Application, Flux object or ExternalSecret, and writes on it in which incident, why and until when.",
 			Touches: []string{tested},
 			Changes: newSuspendGate,
 		},
@@ -113,7 +113,7 @@ func Kinds() []steps.Kind {
 			Changes: func(e steps.Env) steps.Gater { return stripBatchGate{e} },
 		},
 		{
-			Name: "kube/suspend-batch", Class: steps.Contain, Params: []steps.Field{namedField()},
+			Name: "kube/suspend-batch", Class: steps.Contain, Params: []steps.Field{namedField(), reasonField()},
 			Doc:     "Pauses several CronJobs, Jobs, Argo CD Applications, Flux objects or ExternalSecrets, at most 40 at a time, by one phrase that carries how many they are. Holds each to all that kube/suspend wants, passes over what is paused, and stops at the first surprise.",
 			Touches: []string{"patches each object with a JSON patch that tests its UID, its version and each old value"},
 			Changes: newSuspendBatch,

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +22,73 @@ const pauseFor = 4 * time.Hour
 
 // newSuspendGate makes the gate that pauses what writes or runs by itself.
 func newSuspendGate(env steps.Env) steps.Gater {
-	return alterGate{env: env, verb: "pause", plan: func(_ context.Context, pl *alterPlan) error { return planPause(pl, true) }, find: act.JudgeAlter}
+	return suspendGate(env, func(pl *alterPlan) string { return pl.in.Text("reason") })
+}
+
+// suspendGate is one that takes the reason from elsewhere.
+func suspendGate(env steps.Env, why func(*alterPlan) string) alterGate {
+	return alterGate{env: env, verb: "pause", plan: func(_ context.Context, pl *alterPlan) error {
+		if err := planPause(pl, true); err != nil {
+			return err
+		}
+		pl.notePause(env.Incident, why(pl))
+		return nil
+	}, find: act.JudgeAlter}
 }
 
 // newResumeGate makes the gate that lets it go on.
 func newResumeGate(env steps.Env) steps.Gater {
-	return alterGate{env: env, verb: "resume", plan: func(_ context.Context, pl *alterPlan) error { return planPause(pl, false) }, find: act.JudgeAlter}
+	return alterGate{env: env, verb: "resume", plan: func(_ context.Context, pl *alterPlan) error {
+		if err := planPause(pl, false); err != nil {
+			return err
+		}
+		pl.dropNote()
+		return nil
+	}, find: act.JudgeAlter}
+}
+
+// reasonField is why something is paused, for whoever finds it so.
+func reasonField() steps.Field {
+	return steps.Field{Name: "reason", Type: steps.String, Doc: "why, in a line, for whoever finds it paused: it is written on the object beside the incident and the time until which the pause should last"}
+}
+
+// notePause writes on the object whose pause it is, in the request that pauses it. An ExternalSecret
+// fetches at each change of its annotations, and is put back with kube/patch: it gets no note.
+func (pl *alterPlan) notePause(incident, why string) {
+	if len(pl.ops) == 0 || pl.t.Group == "external-secrets.io" {
+		return
+	}
+	note := map[string]any{steps.PauseUntil: act.AfterAct(pauseFor)}
+	if incident = steps.PauseLine(incident); incident != "" {
+		note[steps.PauseIncident] = incident
+	}
+	if why = steps.PauseLine(why); why != "" {
+		note[steps.PauseWhy] = why
+	}
+	if pl.o.GetAnnotations() == nil {
+		pl.ops = append(pl.ops, patch.Op{Op: patch.Add, Path: "/metadata/annotations", Value: note})
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(note)) {
+		pl.ops = append(pl.ops, patch.Op{Op: patch.Add, Path: patch.Join([]string{"metadata", "annotations", key}), Value: note[key]})
+	}
+	for _, key := range steps.PauseKeys() { // of an earlier pause that something else ended
+		if _, stale := pl.o.GetAnnotations()[key]; stale && note[key] == nil {
+			pl.ops = append(pl.ops, patch.Op{Op: patch.Remove, Path: patch.Join([]string{"metadata", "annotations", key})})
+		}
+	}
+}
+
+// dropNote takes the note away with the pause.
+func (pl *alterPlan) dropNote() {
+	if len(pl.ops) == 0 {
+		return
+	}
+	for _, key := range steps.PauseKeys() {
+		if _, is := pl.o.GetAnnotations()[key]; is {
+			pl.ops = append(pl.ops, patch.Op{Op: patch.Remove, Path: patch.Join([]string{"metadata", "annotations", key})})
+		}
+	}
 }
 
 // planPause is about the one field by which a kind is paused.
