@@ -27,7 +27,7 @@ type PauseNote struct {
 // PauseKeys are the annotations of a note.
 func PauseKeys() []string { return []string{PauseIncident, PauseUntil, PauseWhy} }
 
-// PauseNoteOf reads the note of an object. The words are those of whoever wrote them: a line each,
+// PauseNoteOf reads the note of an object. The words are those of its writer: a line each,
 // cut, and without what a terminal would act upon.
 func PauseNoteOf(annotations map[string]string) (PauseNote, bool) {
 	n := PauseNote{Incident: PauseLine(annotations[PauseIncident]), Why: PauseLine(annotations[PauseWhy])}

@@ -47,9 +47,9 @@ func newResumeGate(env steps.Env) steps.Gater {
 	}, find: act.JudgeAlter}
 }
 
-// reasonField is why something is paused, for whoever finds it so.
+// reasonField is why something is paused, for the next person who finds it so.
 func reasonField() steps.Field {
-	return steps.Field{Name: "reason", Type: steps.String, Doc: "why, in a line, for whoever finds it paused: it is written on the object beside the incident and the time until which the pause should last"}
+	return steps.Field{Name: "reason", Type: steps.String, Doc: "why, in a line, for the next person who finds it paused: it is written on the object beside the incident and the time until which the pause should last"}
 }
 
 // notePause writes on the object whose pause it is, in the request that pauses it. An ExternalSecret
