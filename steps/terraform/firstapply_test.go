@@ -26,4 +26,6 @@ func TestFirstApplyElsewhere(t *testing.T) {
 	}
 }
 
-func lockFileRig(t *testing.T) *lockRig { return s3Rig(t, "s3, lock file", "use_lockfile = true", true, false) }
+func lockFileRig(t *testing.T) *lockRig {
+	return s3Rig(t, "s3, lock file", "use_lockfile = true", true, false)
+}
