@@ -90,6 +90,11 @@ func (e *Editor) Draw(i ink.Ink, w int) (ink.Drawn, int) {
 	return i.On(ink.Clip(before+after, w)), at
 }
 
+// Begins is how the line begins, in w cells: what is drawn of one that has no cursor.
+func (e *Editor) Begins(i ink.Ink, w int) ink.Drawn {
+	return i.On(ink.Clip(ink.Shown(ink.Covered(string(e.runes))), w))
+}
+
 // Search is the line in which something is searched for, "" where nothing is; it
 // has a caret as long as it is typed.
 func (e *Editor) Search(th *ink.Theme, w int, typing bool) ink.Drawn {

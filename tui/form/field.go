@@ -113,7 +113,7 @@ func (fl *Field) draw(p *ink.Page, th *ink.Theme, wide int, on bool) (cur *tea.P
 	case len(fl.Edit.runes) == 0:
 		drawnLine = th.Muted.On(ink.Clip(fl.hint, room))
 	case !on: // no cursor is in it, so that its beginning tells more
-		drawnLine = th.Plain.On(ink.Clip(ink.Shown(fl.Edit.Value()), room))
+		drawnLine = fl.Edit.Begins(th.Plain, room)
 	}
 	p.Add(label + drawnLine)
 	if !on {

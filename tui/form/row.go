@@ -256,7 +256,7 @@ func (fl *Field) drawRow(p *ink.Page, th *ink.Theme, wide int, on, briefly bool,
 	line, at := fl.Edit.Draw(th.Plain, room)
 	switch {
 	case len(fl.Edit.runes) > 0 && !on: // what it begins with is its value
-		line = th.Plain.On(ink.Clip(ink.Inline(fl.value()), room))
+		line = fl.Edit.Begins(th.Plain, room)
 	case len(fl.Edit.runes) > 0:
 	case row.Stands != "":
 		line = th.Title.On(ink.Clip(row.Stands, room-10)) + th.Muted.On("  proposed")
