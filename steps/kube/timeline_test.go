@@ -22,7 +22,7 @@ func TestTimeline(t *testing.T) {
 	w.freed(w.in("", "secrets", "held"))
 	w.told(podName(made), "Unhealthy", "Readiness probe failed")
 	w.remove(w.in("", "secrets", "held"), nil)
-	obs := w.about("kube/timeline")
+	obs := w.aboutAs(w.root(), "kube/timeline", what("namespace", w.ns))
 	wantFact(t, obs, "complete", "true")
 	all := strings.Join(obs.Facts["latest"].Strings(), "\n")
 	for _, want := range []string{"object  configmap/" + w.ns + "/settings  was made  by helm", "helm  release " + w.ns + "/shop  revision 7 was begun, and is deployed", "rollout  deployment/" + w.ns + "/web  a new revision of its Pods",
@@ -41,7 +41,7 @@ func TestTimeline(t *testing.T) {
 	in := what("namespace", w.ns)
 	in["since"] = steps.DurationOf(time.Nanosecond)
 	in["clone"] = steps.PathOf(t.TempDir())
-	blind, err := readsProbe(t.Context(), w.env, "kube/timeline", in, newReadsSink())
+	blind, err := readsProbe(t.Context(), w.root(), "kube/timeline", in, newReadsSink())
 	if err != nil {
 		t.Fatal(err)
 	}
