@@ -22,8 +22,11 @@ func TestTimeline(t *testing.T) {
 	w.freed(w.in("", "secrets", "held"))
 	w.told(podName(made), "Unhealthy", "Readiness probe failed")
 	w.remove(w.in("", "secrets", "held"), nil)
-	obs := w.aboutAs(w.root(), "kube/timeline", what("namespace", w.ns))
-	wantFact(t, obs, "complete", "true")
+	var obs steps.Observation
+	w.until("a whole reading, beside tests that define kinds", func() bool {
+		obs = w.aboutAs(w.root(), "kube/timeline", what("namespace", w.ns))
+		return obs.Facts["complete"].Bool()
+	})
 	all := strings.Join(obs.Facts["latest"].Strings(), "\n")
 	for _, want := range []string{"object  configmap/" + w.ns + "/settings  was made  by helm", "helm  release " + w.ns + "/shop  revision 7 was begun, and is deployed", "rollout  deployment/" + w.ns + "/web  a new revision of its Pods",
 		"object  deployment/" + w.ns + "/web  was written: spec.paused  by kubectl-edit", "object  secret/" + w.ns + "/held  is deleted, and still there: finalizers example.com/hold", "Unhealthy: Readiness probe failed"} {

@@ -23,7 +23,11 @@ const byTheServer = "kube-controller-manager"
 
 // objects reads who made, changed and deletes the objects of one kind.
 func (r *run) objects(ctx context.Context, of cluster.Resource, namespace string) error {
-	return cluster.EachAs(ctx, r.c, of.Path(namespace, ""), cluster.AsMetaList, nil, func(i item) { r.object(of, i.Metadata) })
+	return cluster.EachAs(ctx, r.c, of.Path(namespace, ""), cluster.AsMetaList, nil, func(i item) {
+		if r.ns == "" || of.Plural != "namespaces" || i.Metadata.Name == r.ns {
+			r.object(of, i.Metadata)
+		}
+	})
 }
 
 func (r *run) object(of cluster.Resource, m metav1.ObjectMeta) {
