@@ -44,8 +44,8 @@ var rooms = []room{
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
 	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
-	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}},                                                                             // judges what it is given
-	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib}}, // what others wrote, in a process of its own
+	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}},                                                                                      // judges what it is given
+	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
@@ -75,6 +75,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/catch", ours: kubeRoom("fieldpath", "object", "blame", "writers"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/stuck", ours: kubeRoom("rbac", "object", "owner", "blame", "writers"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/sweep", ours: append(kubeRoom("allowlist", "nodereport", "persist", "object"), "handrail/steps/cluster/wire"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/timeline", ours: append(kubeRoom(), "=handrail/steps/gitread"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/centre", ours: append(kubeRoom("admission", "owner", "podstate", "webhook"), "=handrail/steps/gitops/app"), libs: []string{k8s}},
@@ -170,6 +171,7 @@ const (
 	k8s          = "k8s.io/"
 	tfexec       = "github.com/hashicorp/terraform-exec"
 	kustomizeLib = "sigs.k8s.io/kustomize/"
+	helmLib      = "helm.sh/helm/"
 	yaml         = "gopkg.in/yaml.v3"
 	cel          = "cel.dev/cel-go"
 	charm        = "charm.land/"
@@ -182,7 +184,7 @@ const (
 	ociSpec      = "github.com/opencontainers/"
 )
 
-var kept = []string{k8s, kustomizeLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
+var kept = []string{k8s, kustomizeLib, helmLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
 
 // impure is what the loop and its nouns must not reach: they have no I/O, clock or randomness.
 var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}

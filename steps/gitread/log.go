@@ -18,6 +18,7 @@ type Commit struct {
 	Parents []string
 	Time    time.Time // of the committer
 	Subject string
+	Author  string // without the address
 	tree    string
 }
 
@@ -37,6 +38,8 @@ func (c Clone) Commit(ctx context.Context, sum string) (Commit, error) {
 			out.Parents = append(out.Parents, p)
 		}
 	}
+	name, _, _ := strings.Cut(header(body, "author"), "<")
+	out.Author = strings.TrimSpace(name)
 	words := strings.Fields(header(body, "committer")) // NAME <ADDRESS> SECONDS ZONE
 	if len(words) >= 2 {
 		if n, err := strconv.ParseInt(words[len(words)-2], 10, 64); err == nil {

@@ -18,6 +18,7 @@ import (
 	"handrail/steps/kube/permit"
 	"handrail/steps/kube/stuck"
 	"handrail/steps/kube/sweep"
+	"handrail/steps/kube/timeline"
 	"handrail/steps/kube/webhook"
 	"handrail/steps/kube/workload"
 	"handrail/steps/kube/writers"
@@ -29,7 +30,7 @@ func Kinds() []steps.Kind {
 		[]steps.Kind{contexts.Kind(), order.Step()},
 		object.Kinds(), course.Kinds(), owner.Kinds(), alike.Kinds(), helm.Kinds(),
 		blame.Kinds(), writers.Kinds(), catch.Kinds(),
-		stuck.Kinds(), sweep.Kinds(), workload.Kinds(), webhook.Kinds(), admit.Kinds(),
+		stuck.Kinds(), sweep.Kinds(), timeline.Kinds(), workload.Kinds(), webhook.Kinds(), admit.Kinds(),
 		change.Kinds(),
 	)))
 }

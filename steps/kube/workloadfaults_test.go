@@ -39,6 +39,7 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "workload that is not there", kind: "kube/workload", in: of("deployment", "gone")},
 		{name: "logs", kind: "kube/logs", in: of("deployment", "shop"), excused: log},
 		{name: "events", kind: "kube/events", in: of("job", "migrate")},
+		{name: "timeline", kind: "kube/timeline", in: what("namespace", w.ns)},
 		{name: "quota", kind: "kube/quota", in: space},
 		{name: "release", kind: "kube/helm-release", in: what("namespace", w.ns, "release", "shop")},
 		{name: "claims", kind: "kube/claims", in: space},

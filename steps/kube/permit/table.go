@@ -78,6 +78,18 @@ func table() map[string]rule {
 			return slices.Concat(here("list", append([]string{"secrets", "configmaps", "services", "jobs" + batch}, workloads...)...),
 				when("Flux", wide("list", "helmreleases.helm.toolkit.fluxcd.io")))
 		},
+		"kube/timeline": func(in steps.Params) []steps.Right {
+			objects := here("list", append([]string{"replicasets" + apps, "controllerrevisions" + apps, "cronjobs" + batch, "jobs" + batch, "configmaps", "secrets", "services", "serviceaccounts", "persistentvolumeclaims", "resourcequotas",
+				"ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io", "horizontalpodautoscalers.autoscaling", "roles" + roles, "rolebindings" + roles, events}, workloads...)...)
+			for i := range objects {
+				objects[i].Wide = in.Text("namespace") == ""
+			}
+			// It names what it may not list, and the rest is worth having.
+			return slices.Concat(when("a timeline that is complete", slices.Concat(objects, wide("list", "namespaces"), wide("list", hooks...), wide("list", policies[:2]...))),
+				when("Argo CD", wide("list", "applications.argoproj.io")),
+				when("Flux", wide("list", "kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io", "gitrepositories.source.toolkit.fluxcd.io", "ocirepositories.source.toolkit.fluxcd.io",
+					"helmrepositories.source.toolkit.fluxcd.io", "buckets.source.toolkit.fluxcd.io")))
+		},
 		"kube/quota": func(steps.Params) []steps.Right {
 			return here("list", "resourcequotas", "replicasets"+apps, events)
 		},
