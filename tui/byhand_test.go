@@ -38,7 +38,7 @@ func TestUnservedRepairIsSaidAndRecorded(t *testing.T) {
 	if len(s.bench.sent) != 1 {
 		t.Fatalf("sent %+v", s.bench.sent)
 	}
-	got, proof := s.bench.sent[0], s.run.Snap.State.Shows()[0].ID
+	got, proof := s.bench.sent[0], id("lock") // what the gate in front stands on
 	if want := (triage.HandAct{What: "w", Object: "o", Person: "p", Proof: proof}); got.Kind != triage.DoHand || got.Hand != want {
 		t.Errorf("sent %+v, want %+v", got.Hand, want)
 	}

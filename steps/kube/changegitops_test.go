@@ -65,7 +65,7 @@ func TestSuspendOfGitOps(t *testing.T) {
 		}
 		return out
 	}
-	if n, noted := steps.PauseNoteOf(notes()); !noted || n.Until.Sub(time.Now()) < 3*time.Hour || n.Overdue(time.Now()) {
+	if n, noted := steps.PauseNoteOf(notes()); !noted || time.Until(n.Until) < 3*time.Hour || n.Overdue(time.Now()) {
 		t.Errorf("the object says of its pause %q", n)
 	}
 	if p, _, _ := gate("kube/suspend", "application", "shop", app); !strings.Contains(unmetText(p), "is off already") {

@@ -79,13 +79,17 @@ func table() map[string]rule {
 				when("Flux", wide("list", "helmreleases.helm.toolkit.fluxcd.io")))
 		},
 		"kube/timeline": func(in steps.Params) []steps.Right {
-			objects := here("list", append([]string{"replicasets" + apps, "controllerrevisions" + apps, "cronjobs" + batch, "jobs" + batch, "configmaps", "secrets", "services", "serviceaccounts", "persistentvolumeclaims", "resourcequotas",
+			objects := here("list", append([]string{"replicasets" + apps, "controllerrevisions" + apps, "cronjobs" + batch, "jobs" + batch, "configmaps", "services", "serviceaccounts", "persistentvolumeclaims", "resourcequotas",
 				"ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io", "horizontalpodautoscalers.autoscaling", "roles" + roles, "rolebindings" + roles, events}, workloads...)...)
-			for i := range objects {
-				objects[i].Wide = in.Text("namespace") == ""
+			secrets := here("list", "secrets")
+			for _, of := range [][]steps.Right{objects, secrets} {
+				for i := range of {
+					of[i].Wide = in.Text("namespace") == ""
+				}
 			}
 			// It names what it may not list, and the rest is worth having.
 			return slices.Concat(when("a timeline that is complete", slices.Concat(objects, wide("list", "namespaces"), wide("list", hooks...), wide("list", policies[:2]...))),
+				when("Secrets and Helm releases in it, though RBAC cannot grant their metadata alone", secrets),
 				when("Argo CD", wide("list", "applications.argoproj.io")),
 				when("Flux", wide("list", "kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io", "gitrepositories.source.toolkit.fluxcd.io", "ocirepositories.source.toolkit.fluxcd.io",
 					"helmrepositories.source.toolkit.fluxcd.io", "buckets.source.toolkit.fluxcd.io")))

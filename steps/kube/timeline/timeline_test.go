@@ -164,7 +164,7 @@ func TestCommits(t *testing.T) {
 func FuzzWrote(f *testing.F) {
 	f.Add([]byte(`{"f:spec":{"f:a":{}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if wrote(metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: raw}}) == "" {
+		if wrote(metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(string(raw))}) == "" {
 			t.Error("nothing is said")
 		}
 	})

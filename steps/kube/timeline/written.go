@@ -76,6 +76,10 @@ func (r *run) hand(manager string, at time.Time, object string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byHand = append(r.byHand, fmt.Sprintf("%s  %s  by %s", at.UTC().Format(time.RFC3339), object, manager))
+	if len(r.byHand) > 50*mostTold { // the newest are told
+		slices.Sort(r.byHand)
+		r.byHand = slices.Delete(r.byHand, 0, len(r.byHand)-mostTold)
+	}
 }
 
 // wrote names some of the fields of an entry.
