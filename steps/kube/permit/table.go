@@ -89,7 +89,7 @@ func table() map[string]rule {
 			}
 			// It names what it may not list, and the rest is worth having.
 			return slices.Concat(when("a timeline that is complete", slices.Concat(objects, wide("list", "namespaces"), wide("list", hooks...), wide("list", policies[:2]...))),
-				when("Secrets and Helm releases in it, though RBAC cannot grant their metadata alone", secrets),
+				when("Secrets and Helm releases in that timeline", secrets),
 				when("Argo CD", wide("list", "applications.argoproj.io")),
 				when("Flux", wide("list", "kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io", "gitrepositories.source.toolkit.fluxcd.io", "ocirepositories.source.toolkit.fluxcd.io",
 					"helmrepositories.source.toolkit.fluxcd.io", "buckets.source.toolkit.fluxcd.io")))
