@@ -361,8 +361,8 @@ func (w *walker) walk(gate func(text string) (phrase string)) {
 	}
 }
 
-// wordsSheet asks for all that can be said before something is read again.
-const wordsSheet = "Say these "
+// wordsSheet asks for all that can be said before something is read again: "Say these 3", "Say this".
+const wordsSheet = "Say th"
 
 // wordsOf is that sheet alone.
 func wordsOf(text string) string { return text[strings.LastIndex(text, wordsSheet):] }

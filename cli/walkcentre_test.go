@@ -33,15 +33,21 @@ func TestCentreStartsWhatFits(t *testing.T) {
 	w.until("the sheet of the row", func(text string) bool { return sheet(text) != "" && strings.Contains(text, "stuck-finalizer") })
 	w.choose("start")
 	w.key("\r")
-	text := w.until("the incident", func(text string) bool { return strings.HasPrefix(move(text), "Read") })
+	read := w.until("its first reads", func(text string) bool {
+		return strings.Contains(text, "preserve") && move(text) != "" && !strings.HasPrefix(move(text), "Read")
+	})
+	w.key("P")
+	text := w.until("its parameters", func(text string) bool { return strings.HasPrefix(sheet(text), "Parameters of") })
 	for _, want := range []string{"deployments.apps", name, d.Namespace.Name} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the parameters are not filled: %q is not on the screen\n%s", want, text)
 		}
 	}
-	if after := w.after(text); !strings.Contains(after, name) {
-		t.Errorf("the object was not read:\n%s", after)
+	if !strings.Contains(read, name) {
+		t.Errorf("the object was not read:\n%s", read)
 	}
+	w.key("\x1b")
+	w.until("the incident below", func(text string) bool { return sheet(text) == "" && move(text) != "" })
 	w.key("q")
 	w.shows(`command centre`)
 	w.key("q")

@@ -3,6 +3,7 @@ package home
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -41,8 +42,11 @@ func (h *Screen) standingForm(env *screen.Env, question string, r steps.Standing
 	add := func(format string, args ...any) {
 		f.Parts[0].Lines = append(f.Parts[0].Lines, ink.Say(format, args...))
 	}
-	if r.Detail != "" {
-		add("Message: %s", r.Detail)
+	if lines := strings.Split(r.Detail, "\n"); r.Detail != "" {
+		add("Message: %s", lines[0])
+		for _, l := range lines[1:] {
+			add("%s", l)
+		}
 	}
 	if !r.Since.IsZero() {
 		add("Since %s (%s).", r.Since.UTC().Format(time.RFC3339), ink.Ago(env.Now.Sub(r.Since)))
