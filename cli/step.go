@@ -206,16 +206,12 @@ func redactedDoc(red *redact.Redactor, d readDoc) (readDoc, error) {
 	if err != nil {
 		return d, err
 	}
-	var out bytes.Buffer
-	w := red.Artifact(redact.MediaJSON, &out)
-	if _, err := w.Write(raw); err != nil {
-		return d, err
-	}
-	if _, err := w.Close(); err != nil {
+	clean, err := asideSink{red: red}.Redacted(redact.MediaJSON, raw)
+	if err != nil {
 		return d, err
 	}
 	told := readDoc{order: d.order}
-	if err := json.Unmarshal(out.Bytes(), &told); err != nil {
+	if err := json.Unmarshal(clean, &told); err != nil {
 		return readDoc{}, fmt.Errorf("what %s told cannot be redacted: %w", d.Name, err)
 	}
 	return told, nil

@@ -169,3 +169,19 @@ func FuzzWrote(f *testing.F) {
 		}
 	})
 }
+
+// TestWritesByHand: what a person's kubectl wrote is listed, and the newest are kept of many.
+func TestWritesByHand(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r := &run{}
+	r.hand("helm", at, "deployment/shop/web")
+	r.hand("kubectlish", at, "deployment/shop/web")
+	for i := range 60 * mostTold {
+		r.hand("kubectl-edit", at.Add(time.Duration(i)*time.Second), "deployment/shop/web")
+	}
+	newest := at.Add((60*mostTold-1)*time.Second).Format(time.RFC3339) + "  deployment/shop/web  by kubectl-edit"
+	if n := len(r.byHand); n < mostTold || n > 50*mostTold || r.byHand[n-1] != newest {
+		t.Errorf("%d are kept, the last %q, want %q", n, r.byHand[n-1], newest)
+	}
+}
