@@ -282,7 +282,7 @@ func TestMovingPicture(t *testing.T) {
 		}
 		n++
 	}
-	if n != len(frames) || waits < 10 {
+	if n != len(frames) || 3*waits < 2*n {
 		t.Errorf("the picture has %d frames, the tape %d sleeps, %d of them after a wait; `make pictures` draws it anew", len(frames), n, waits)
 	}
 	if want := fmt.Sprintf("animation-duration:%.1fs", total.Seconds()); !strings.Contains(string(src), want) {

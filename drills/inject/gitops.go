@@ -108,26 +108,29 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	if st.Rec.Gitops.Flux {
 		return fetched(ctx, st, sha)
 	}
-	if err := refresh(ctx, st); err != nil {
-		return err
-	}
-	return awaitApps(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
+	return awaitRefreshed(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
 }
 
-// refresh lets each application look at its repository now.
-func refresh(ctx context.Context, st *stage.Stage) error {
-	var list struct{ Items []argoApp }
+// awaitRefreshed lets each application look at its repository now, until each is so. A look that was under way when it
+// was asked for takes the question away and answers with what was there before: such a one is asked again.
+func awaitRefreshed(ctx context.Context, st *stage.Stage, what string, so func(argoApp) bool) error {
 	at := fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name)
-	if err := st.World.Request(ctx, http.MethodGet, at, "", nil, &list); err != nil {
-		return err
-	}
-	now := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"argocd.argoproj.io/refresh": "hard"}}}
-	for _, a := range list.Items {
-		if err := st.World.Request(ctx, http.MethodPatch, at+"/"+a.Metadata.Name, "application/merge-patch+json", now, nil); err != nil {
-			return err
+	now := map[string]any{"metadata": map[string]any{"annotations": map[string]any{refreshNote: "hard"}}}
+	var failed error
+	asked := map[string]bool{}
+	err := awaitApps(ctx, st, what, func(a argoApp) bool {
+		if _, waits := a.Metadata.Annotations[refreshNote]; waits || failed != nil {
+			return failed != nil
 		}
-	}
-	return nil
+		name := a.Metadata.Name
+		if asked[name] && so(a) {
+			return true
+		}
+		asked[name] = true
+		failed = st.World.Request(ctx, http.MethodPatch, at+"/"+name, "application/merge-patch+json", now, nil)
+		return failed != nil
+	})
+	return errors.Join(failed, err)
 }
 
 // tree lays the files out in a folder of their own.
@@ -159,10 +162,16 @@ type deliver struct {
 	Ends       string `key:"ends" oneof:"Succeeded Failed Running"` // phase in which its first sync ends, or stays; Succeeded
 }
 
+// refreshNote is the annotation by which Argo CD looks at the repository now; it takes it off once it has.
+const refreshNote = "argocd.argoproj.io/refresh"
+
 // argoApp is what is asked of an application.
 type argoApp struct {
-	Metadata struct{ Name string }
-	Status   struct {
+	Metadata struct {
+		Name        string
+		Annotations map[string]string
+	}
+	Status struct {
 		Sync           struct{ Status, Revision string }
 		OperationState struct{ Phase, Message string }
 		Conditions     []struct{ Type, Message string }

@@ -156,8 +156,5 @@ type compared struct {
 }
 
 func (c compared) apply(ctx context.Context, st *stage.Stage) error {
-	if err := refresh(ctx, st); err != nil {
-		return err
-	}
-	return awaitApps(ctx, st, "find no difference", func(a argoApp) bool { return a.Metadata.Name != c.Name || a.Status.Sync.Status == "Synced" })
+	return awaitRefreshed(ctx, st, "find no difference", func(a argoApp) bool { return a.Metadata.Name != c.Name || a.Status.Sync.Status == "Synced" })
 }

@@ -24,9 +24,11 @@ func TestTimeline(t *testing.T) {
 	w.remove(w.in("", "secrets", "held"), nil)
 	// Its facts hold the newest forty, and other tests make objects of the cluster beside it.
 	var sink *readsSink
+	var obs steps.Observation
 	w.until("a whole reading, beside tests that define kinds", func() bool {
 		sink = newReadsSink()
-		obs, err := readsProbe(t.Context(), w.root(), "kube/timeline", what("namespace", w.ns), sink)
+		var err error
+		obs, err = readsProbe(t.Context(), w.root(), "kube/timeline", what("namespace", w.ns), sink)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,7 @@ func TestTimeline(t *testing.T) {
 	for _, want := range []string{"object  configmap/" + w.ns + "/settings  was made  by helm", "helm  release " + w.ns + "/shop  revision 7 was begun, and is deployed", "rollout  deployment/" + w.ns + "/web  a new revision of its Pods",
 		"object  deployment/" + w.ns + "/web  was written: spec.paused  by kubectl-edit", "object  secret/" + w.ns + "/held  is deleted, and still there: finalizers example.com/hold", "Unhealthy: Readiness probe failed"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("%q is not in\n%s", want, all)
+			t.Errorf("%q is not in the %d lines of %s:\n%s", want, strings.Count(all, "\n"), obs.Summary, steps.Clip(all, 3_000))
 		}
 	}
 	if strings.Contains(all, "never-told") {

@@ -91,7 +91,6 @@ func (p deliveryProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	}
 	r.d.exists = !books.absent
 	f := r.facts
-	f.Set("exists", steps.BoolOf(r.d.exists))
 	md := cluster.Object{}
 	if r.d.exists {
 		md = books.Object
@@ -102,6 +101,12 @@ func (p deliveryProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 		r.Gap("%s", unread)
 	}
 	r.warned(inner)
+	// A controller writes the Secret and then says that it fetched: what it says goes with a Secret that is read after it.
+	if books = booksOf(inner, c, r.ns, rotationSource{secret: true, name: r.name}); books.why != "" {
+		return steps.Observation{}, report.Cause(turned(), errors.New(books.why))
+	}
+	r.d.exists = !books.absent
+	f.Set("exists", steps.BoolOf(r.d.exists))
 	keys, unwritten := r.keys(books)
 	r.version(inner, out)
 	r.consumed(inner, keys, books, unwritten)
