@@ -330,3 +330,21 @@ func TestProposedWhateverIsSaid(t *testing.T) {
 		t.Errorf("the plan that the key named was not made:\n%s", h.screen())
 	}
 }
+
+// TestRefusedLineComesBackAlone: what was recorded is off the sheet, which counts what is left.
+func TestRefusedLineComesBackAlone(t *testing.T) {
+	t.Parallel()
+	h := atSheet(t, 110, 34)
+	h.want(t, "Say these 6, ")
+	h.b.refuse = "stale-plan/audit"
+	for i := 0; len(h.Sheet.Fields) > 1 && i < 20; i++ {
+		if at := rowOf(h.screen()); !h.proposed(at) {
+			h.types(h.says(at))
+		}
+		h.key("enter")
+	}
+	if !h.Sheet.Asks("stale-plan/audit") || len(h.Sheet.Fields) != 1 {
+		t.Fatalf("the refused line is not alone:\n%s", h.screen())
+	}
+	h.want(t, "── Say this ")
+}

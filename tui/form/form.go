@@ -20,6 +20,7 @@ type Form struct {
 	Fields  []Field
 	at      int
 	wrong   ink.Text
+	Heads   func(f *Form) // writes title and intro anew where questions were taken off
 	Submit  func(v map[string]string) tea.Cmd
 	Does    ink.Text                                              // what enter does at the end, "" for sending
 	Pairs   bool                                                  // a line may fill others, as name=value name=value

@@ -123,6 +123,9 @@ func (f *Form) Asks(name string) bool {
 func (f *Form) Drop(names ...string) {
 	f.Fields = slices.DeleteFunc(f.Fields, func(fl Field) bool { return slices.Contains(names, fl.name) })
 	f.at, f.from = 0, 0
+	if f.Heads != nil {
+		f.Heads(f)
+	}
 }
 
 // drawRows draws a form of questions in h lines at most. Its window is on the one in front,

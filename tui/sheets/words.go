@@ -24,17 +24,14 @@ const again = "again:"
 // line for each question, proof and conclusion, with what is proposed for it. Each is sent
 // as an intent of its own.
 func WordsForm(env *screen.Env, os []triage.Option) *form.Form {
-	f := &form.Form{Title: ink.Say("Say these %d, nothing is read between them", len(os)), Does: "send",
-		Intro: []ink.Text{`Enter takes what is proposed; empty is asked again; "-" leaves it open.`}}
-	if len(os) == 1 {
-		f.Title, f.Intro = "Say this", nil
-	}
+	f := &form.Form{Does: "send", Heads: heads}
 	lines := map[string]words{}
 	for _, o := range os {
 		w := wordsOf(env, o)
 		lines[o.Step] = w
 		f.Fields = append(f.Fields, form.Asked(o.Step, incident.Short(o.Step), w.row, w.check))
 	}
+	heads(f)
 	f.AtOpen()
 	f.Submit = func(v map[string]string) tea.Cmd {
 		var ins []triage.Intent
@@ -54,6 +51,15 @@ func WordsForm(env *screen.Env, os []triage.Option) *form.Form {
 		return os[0].Step, "Say at least one of these, or press esc."
 	}
 	return f
+}
+
+// heads says how many lines there are, and what enter does with them.
+func heads(f *form.Form) {
+	f.Title, f.Intro = "Say this", nil
+	if n := len(f.Fields); n > 1 {
+		f.Title = ink.Say("Say these %d, nothing is read between them", n)
+		f.Intro = []ink.Text{`Enter takes what is proposed; empty is asked again; "-" leaves it open.`}
+	}
 }
 
 // words is a line of the sheet.
