@@ -267,9 +267,11 @@ func TestClosedIncidentContinues(t *testing.T) {
 		t.Fatalf("the new one is shown: %t, the old one let go: %t", s.Incident == screen.Incident(next), old.closed)
 	}
 	var notes []string
+	next.mu.Lock() // its first reads are under way
 	for _, in := range next.sent {
 		notes = append(notes, in.Text)
 	}
+	next.mu.Unlock()
 	all := strings.Join(notes, "\n")
 	for _, want := range []string{"closed as aborted: closed by mistake", "dead (no process on the runner)", "mutation = yes", old.state.Incident} {
 		if !strings.Contains(all, want) {

@@ -59,7 +59,9 @@ func (s *side) charts() {
 		})
 		s.merge(s.path, map[string]any{"operation": map[string]any{"sync": map[string]any{"revision": first}}})
 	}
-	obs := s.until("delivered", func(f map[string]steps.Value) bool { return textOf(f, "phase") == "succeeded" })
+	obs := s.until("delivered", func(f map[string]steps.Value) bool {
+		return textOf(f, "phase") == "succeeded" && (s.argo || textOf(f, "sync") == "synced")
+	})
 	if !s.argo {
 		// A HelmRelease as its real controller writes it.
 		s.want(obs, map[string]string{"sync": "synced", "health": "healthy", "link": "none", "applied": "0.1.0+" + first[:12] + ".1", "source_revision": first, "auto_sync": "true", "self_heal": "false", "suspended": "false"})

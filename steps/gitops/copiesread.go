@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -80,30 +77,16 @@ func (r *copiesRun) readToken(out steps.Sink) {
 }
 
 func (r *copiesRun) tokenFile(path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.env.Dir, path)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no plain file")
-	}
-	f, err := os.Open(path)
+	f, err := steps.OpenRegular(steps.Below(r.env.Dir, path))
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostToken+1))
-	switch {
-	case err != nil:
-		return "", err
-	case len(raw) > mostToken:
-		return "", fmt.Errorf("it has more than %d KiB", mostToken>>10)
+	raw, info, err := steps.ReadAll(f, mostToken)
+	if err == nil {
+		r.f.Set("saved", steps.TimeOf(info.ModTime()))
 	}
-	r.f.Set("saved", steps.TimeOf(info.ModTime()))
-	return string(raw), nil
+	return string(raw), err
 }
 
 // beside reads what stands beside each copy: its application, Git, and the Pods that take it.

@@ -37,7 +37,7 @@ func (p claimsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		return steps.Observation{}, err
 	}
 	name := in.Text("file")
-	raw, err := readFile(p.env, name)
+	raw, err := steps.ReadFile(steps.Below(p.env.Dir, name), mostAnswer)
 	if err != nil {
 		return steps.Observation{}, err
 	}

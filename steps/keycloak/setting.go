@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -269,7 +266,7 @@ func readImport(ctx context.Context, c *cluster.Client, namespace, name, key str
 
 // readExport reads what was exported before, from a file of the operator.
 func readExport(env steps.Env, name string, secret func(string)) (*document, error) {
-	raw, err := readFile(env, name)
+	raw, err := steps.ReadFile(steps.Below(env.Dir, name), mostAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -281,29 +278,4 @@ func readExport(env steps.Env, name string, secret func(string)) (*document, err
 		secret(s)
 	}
 	return &d, nil
-}
-
-// readFile reads a plain file of the operator.
-func readFile(env steps.Env, name string) ([]byte, error) {
-	at := name
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(env.Dir, at)
-	}
-	info, err := os.Stat(at)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > mostAnswer:
-		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", name, mostAnswer>>20)
-	}
-	f, err := os.Open(at)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostAnswer+1))
-	if err == nil && len(raw) > mostAnswer {
-		err = fmt.Errorf("%s grew over %d MiB while it was read", name, mostAnswer>>20)
-	}
-	return raw, err
 }

@@ -24,11 +24,13 @@ func TestTimeline(t *testing.T) {
 	w.remove(w.in("", "secrets", "held"), nil)
 	// Its facts hold the newest forty, and other tests make objects of the cluster beside it.
 	var sink *readsSink
+	hours := what("namespace", w.ns)
+	hours["since"] = steps.DurationOf(6 * time.Hour)
 	var obs steps.Observation
 	w.until("a whole reading, beside tests that define kinds", func() bool {
 		sink = newReadsSink()
 		var err error
-		obs, err = readsProbe(t.Context(), w.root(), "kube/timeline", what("namespace", w.ns), sink)
+		obs, err = readsProbe(t.Context(), w.root(), "kube/timeline", hours, sink)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -474,6 +475,31 @@ func TestExits(t *testing.T) {
 		obs, _, err := runs(t, env, in)
 		if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) || err == nil && obs.Facts["exit"].Int() != tc.want {
 			t.Errorf("%s: %+v, %v", tc.text, obs.Facts, err)
+		}
+	}
+}
+
+// TestFirstThreadIsNotConfined: it lives as long as handrail, and is what a signal to handrail is judged by.
+func TestFirstThreadIsNotConfined(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		var threads [8]int
+		var wait sync.WaitGroup
+		hold := make(chan struct{})
+		for i := range threads {
+			wait.Add(1)
+			onThreadOfItsOwn(func(err error) { t.Error(err) }, func() {
+				threads[i] = unix.Gettid()
+				wait.Done()
+				<-hold
+			})
+		}
+		wait.Wait()
+		close(hold)
+		for i, tid := range threads {
+			if tid == os.Getpid() || slices.Contains(threads[:i], tid) {
+				t.Fatalf("threads %v of process %d", threads, os.Getpid())
+			}
 		}
 	}
 }

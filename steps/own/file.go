@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,33 +67,19 @@ func (p fileProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	return obs, nil
 }
 
-// readBelow reads a plain file that no link leads out of dir to. It waits for no pipe.
+// readBelow reads a regular file that no link leads out of dir to.
 func readBelow(dir, name string) ([]byte, fs.FileInfo, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	f, err := steps.OpenRegularIn(root, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a plain file", filepath.Join(dir, name))
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, mostRead+1))
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(raw) > mostRead:
-		return nil, nil, fmt.Errorf("%s has more than the %d MiB that are read", filepath.Join(dir, name), mostRead>>20)
-	}
-	return raw, info, nil
+	return steps.ReadAll(f, mostRead)
 }
 
 // vetPath says why the path of a file cannot stand as written.

@@ -57,7 +57,7 @@ func TestFileIsReadBelowTheTrustedDirectory(t *testing.T) {
 		{"through a directory", "parent/" + filepath.Base(env.Dir) + "/status.json", ".", env, "path escapes from parent"},
 		{"a way up", "../secret.json", ".", env, "leads out of"},
 		{"from the root", outside, ".", env, "leads out of"},
-		{"a directory", ".", ".", env, "is not a plain file"},
+		{"a directory", ".", ".", env, "is not a regular file"},
 		{"another directory", "secret.json", filepath.Dir(outside), env, "look at it first"},
 		{"too long", "long.json", ".", env, "has more than the 4 MiB"},
 		{"no trust in the runbook", "status.json", ".", distrust, "nothing says that a person trusts"},

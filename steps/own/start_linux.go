@@ -33,10 +33,7 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 	ownSession(cmd)
 	p := &process{cmd: cmd, mark: "TMPDIR=" + to.write, ended: make(chan struct{}), free: make(chan struct{})}
 	began := make(chan error, 1)
-	go func() {
-		defer fault.To(func(err error) { began <- err })
-		// Never unlocked: the end of this goroutine is the end of its thread.
-		runtime.LockOSThread()
+	onThreadOfItsOwn(func(err error) { began <- err }, func() {
 		err := to.confine()
 		if err == nil {
 			err = cmd.Start()
@@ -45,7 +42,7 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 		if err == nil {
 			<-p.free
 		}
-	}()
+	})
 	if err := <-began; err != nil {
 		return nil, err
 	}
@@ -60,6 +57,29 @@ func start(cmd *exec.Cmd, to confined) (*process, error) {
 		}
 	}()
 	return p, nil
+}
+
+// onThreadOfItsOwn runs f on a thread that ends with it. That is never the first thread of handrail, which does
+// not end, and which a signal to handrail is judged by: what f starts could send one to a thread that it shares
+// its confinement with.
+func onThreadOfItsOwn(fell func(error), f func()) {
+	go func() {
+		defer fault.To(fell)
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			f() // never unlocked: the end of this goroutine is the end of its thread
+			return
+		}
+		taken := make(chan struct{})
+		go func() {
+			defer fault.To(fell)
+			runtime.LockOSThread() // not the first thread, which is taken until here
+			close(taken)
+			f()
+		}()
+		<-taken
+		runtime.UnlockOSThread()
+	}()
 }
 
 // end kills what is left of the group and returns what the program came to.

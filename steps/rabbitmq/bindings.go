@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"handrail/steps"
@@ -110,10 +109,8 @@ func (p bindingProbe) declared(in steps.Params, vhost string) (declaration, erro
 	if name == "" {
 		return parseDeclared([]byte(text), vhost)
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.env.Dir, name)
-	}
-	raw, err := readUpTo(name, largestDeclared)
+	name = steps.Below(p.env.Dir, name)
+	raw, err := steps.ReadFile(name, largestDeclared)
 	if err != nil {
 		return declaration{}, err
 	}

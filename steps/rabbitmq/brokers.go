@@ -3,9 +3,7 @@ package rabbitmq
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +74,7 @@ func readBrokers(env steps.Env) (name string, all []broker, err error) {
 	if name, err = brokersFile(env); err != nil {
 		return "", nil, err
 	}
-	raw, err := readUpTo(name, largestFile)
+	raw, err := steps.ReadFile(name, largestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return name, nil, fmt.Errorf("%s: %w", name, ErrNoFile)
 	}
@@ -179,45 +177,21 @@ func parseBroker(n *yaml.Node, dir string, getenv func(string) string) (broker, 
 		}
 	default:
 		b.password = func() (string, error) {
-			raw, err := readUpTo(below(dir, file), largestWord)
+			raw, err := steps.ReadFile(steps.Below(dir, file), largestWord)
 			if err != nil {
 				return "", fmt.Errorf("password for %s: %w", b.base, err)
 			}
 			word := strings.TrimRight(string(raw), "\r\n")
 			if word == "" || strings.ContainsAny(word, "\r\n") {
-				return "", fmt.Errorf("%s must hold the password for %s on one line, and nothing else", below(dir, file), b.base)
+				return "", fmt.Errorf("%s must hold the password for %s on one line, and nothing else", steps.Below(dir, file), b.base)
 			}
 			return word, nil
 		}
 	}
 	if name := scalar(f["ca_file"]); name != "" {
-		if b.ca, err = readUpTo(below(dir, name), largestFile); err != nil {
+		if b.ca, err = steps.ReadFile(steps.Below(dir, name), largestFile); err != nil {
 			return broker{}, err
 		}
 	}
 	return b, nil
-}
-
-func below(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(dir, name)
-}
-
-// readUpTo reads a regular file that is not larger than most.
-func readUpTo(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is not a regular file of at most %d kB", name, max(1, most>>10))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }

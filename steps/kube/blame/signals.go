@@ -45,7 +45,7 @@ func (p signalsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.env.Dir, name)
 	}
-	raw, err := readSignals(name)
+	raw, err := steps.ReadFile(name, largestSignals)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("signals: %w", err)
 	}

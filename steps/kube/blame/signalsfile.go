@@ -3,8 +3,6 @@ package blame
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -54,23 +52,6 @@ func (s signal) wants() string {
 type signalsFile struct {
 	reconciler string
 	signals    []signal
-}
-
-// readSignals reads the file whole.
-func readSignals(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, largestSignals+1))
-	if err == nil && len(raw) > largestSignals {
-		err = fmt.Errorf("%s is larger than %d kB", name, largestSignals>>10)
-	}
-	return raw, err
 }
 
 var errSignals = errors.New("not a file of signals")

@@ -3,10 +3,7 @@ package course
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,17 +25,9 @@ type Change struct {
 
 // Read reads the list of changes in a file.
 func Read(env steps.Env, file string) ([]Change, error) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(env.Dir, file)
-	}
-	f, err := os.Open(file)
+	src, err := steps.ReadFile(steps.Below(env.Dir, file), document.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("the list of changes: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	src, err := io.ReadAll(io.LimitReader(f, document.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("the list of changes %q: %w", file, err)
 	}
 	out, err := Parse(src)
 	if err != nil {

@@ -3,26 +3,16 @@ package document
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"handrail/steps"
 	"strings"
 )
 
 // Manifest reads the file of one object; dir is where a relative path begins. Numbers
 // are as Parse has them.
 func Manifest(dir, file string) (map[string]any, error) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
-	f, err := os.Open(file)
+	src, err := steps.ReadFile(steps.Below(dir, file), MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("the manifest: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	src, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("the manifest %q: %w", file, err)
 	}
 	doc, err := Parse(src)
 	if err != nil {

@@ -64,7 +64,7 @@ func (w *collector) allowed() (allowlist.List, string) {
 		w.obs.Say(steps.Info, "No allow-list was given, so no entry is accounted for. The artifact allow proposes one for review.")
 		return allowlist.List{}, ""
 	}
-	raw, err := readOutside(w.Env, name, allowlist.MaxSize)
+	raw, err := steps.ReadFile(steps.Below(w.Env.Dir, name), allowlist.MaxSize)
 	var list allowlist.List
 	if err == nil {
 		list, err = allowlist.Parse(raw)

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -153,7 +152,7 @@ func nodeFindings(r nodereport.Report) []steps.Finding {
 
 // readReports reads the reports of one file.
 func readReports(env steps.Env, name string) ([]nodereport.Report, []byte, error) {
-	raw, err := readOutside(env, name, nodereport.MaxSize)
+	raw, err := steps.ReadFile(steps.Below(env.Dir, name), nodereport.MaxSize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("report %q: %w", steps.Clip(name, 200), err)
 	}
@@ -162,31 +161,6 @@ func readReports(env steps.Env, name string) ([]nodereport.Report, []byte, error
 		return nil, nil, fmt.Errorf("report %q: %w; make one with `handrail step script kube/node-report`", steps.Clip(name, 200), err)
 	}
 	return reports, raw, nil
-}
-
-// readOutside reads a file of the operator's, as large as it may be at most.
-// Only plain files: a pipe might never end.
-func readOutside(env steps.Env, name string, most int64) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(env.Dir, name)
-	}
-	at, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !at.Mode().IsRegular() {
-		return nil, errors.New("it is not a plain file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(raw)) > most {
-		err = fmt.Errorf("it is larger than %d MB", most>>20)
-	}
-	return raw, err
 }
 
 // readNodes holds the reports against the nodes that there are. A node without a

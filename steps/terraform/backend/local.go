@@ -85,7 +85,7 @@ func (l *local) Lock(ctx context.Context) (Lock, error) {
 			r.InfoWhy = "the description of the lock could not be read: " + err.Error()
 		}
 	}
-	f, err := module.OpenRegular(l.path)
+	f, err := steps.OpenRegular(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.Leftover = info
 		return r, nil
@@ -115,7 +115,7 @@ func (l *local) State(ctx context.Context) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return State{}, err
 	}
-	f, err := module.OpenRegular(l.path)
+	f, err := steps.OpenRegular(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{Where: l.path}, nil
 	}

@@ -110,7 +110,7 @@ func (l *local) Repair(_ context.Context, _ module.Workdir, now Found, content [
 // replace writes in place, as the programs do: another file under the same name
 // would have another lock.
 func (l *local) replace(kept string, was, content []byte) (string, error) {
-	f, err := os.OpenFile(l.path, os.O_RDWR|module.Nonblock, 0)
+	f, err := os.OpenFile(l.path, os.O_RDWR|steps.Nonblock, 0)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"handrail/steps"
 	"io"
 	"io/fs"
 	"net/url"
@@ -17,8 +18,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"handrail/steps/terraform/module"
 )
 
 // The backends that keep the last write alone.
@@ -58,7 +57,7 @@ func (l *local) Versions(ctx context.Context, limit int) (VersionList, error) {
 	}
 	var out VersionList
 	for _, file := range found {
-		f, err := module.OpenRegular(file.path)
+		f, err := steps.OpenRegular(file.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -71,7 +70,7 @@ func (l *local) Versions(ctx context.Context, limit int) (VersionList, error) {
 			return out, err
 		}
 		out.List = append(out.List, Version{ID: filepath.Base(file.path), Written: info.ModTime(), Size: info.Size(), Current: file.what == "", What: file.what,
-			Open: func(context.Context, int64) (io.ReadCloser, error) { return module.OpenRegular(file.path) }})
+			Open: func(context.Context, int64) (io.ReadCloser, error) { return steps.OpenRegular(file.path) }})
 	}
 	if out.Kept = len(out.List) > 1; !out.Kept {
 		out.Why = "no backup lies beside the state"

@@ -16,7 +16,6 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/terraform/backend"
-	"handrail/steps/terraform/module"
 	"handrail/steps/terraform/plan"
 	"handrail/steps/terraform/prose"
 	"handrail/steps/terraform/runlog"
@@ -114,7 +113,7 @@ func (g ApplyGate) exact(t *applyInput) (name string, drop func(), err error) {
 	drop = func() { _ = os.RemoveAll(dir) } // the sweep of old plans takes what stays
 	name = filepath.Join(dir, plan.FileName)
 	err = func() error {
-		from, err := module.OpenRegular(t.name)
+		from, err := steps.OpenRegular(t.name)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (r *restoreInput) fetch(ctx context.Context, out steps.Sink) error {
 	case r.version != "" && r.file != "":
 		return errors.New("both a version and a file are named: name one")
 	case r.file != "":
-		f, err := module.OpenRegular(r.file)
+		f, err := steps.OpenRegular(r.file)
 		if err != nil {
 			return err
 		}

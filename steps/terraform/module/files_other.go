@@ -7,8 +7,6 @@ import (
 	"os"
 )
 
-const Nonblock = 0
-
 func WriteLocked(*os.File) (bool, int, error) {
 	return false, 0, errors.New("this system has no POSIX locks: the lock cannot be read")
 }

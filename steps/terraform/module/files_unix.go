@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// Nonblock keeps an open from waiting for the other end of a pipe.
-const Nonblock = syscall.O_NONBLOCK
-
 // WriteLocked asks the kernel who would refuse a write lock on f. It takes
 // none, and needs no more than read access.
 func WriteLocked(f *os.File) (held bool, pid int, err error) {

@@ -41,7 +41,7 @@ func TestWorkdir(t *testing.T) {
 		{name: "other data directory", files: map[string]string{"data/terraform.tfstate": `{"version":3,"backend":{"type":"s3"}}`}, environ: []string{"TF_DATA_DIR=data"}, backend: "s3", space: "default"},
 		{name: "settings that are no JSON", files: map[string]string{".terraform/terraform.tfstate": "{"}, err: "cannot be read"},
 		{name: "settings of another format", files: map[string]string{".terraform/terraform.tfstate": `{"version":4,"backend":{"type":"s3"}}`}, err: "format version 4"},
-		{name: "huge settings", files: map[string]string{".terraform/terraform.tfstate": strings.Repeat(" ", MaxSmall+1)}, err: "over"},
+		{name: "huge settings", files: map[string]string{".terraform/terraform.tfstate": strings.Repeat(" ", MaxSmall+1)}, err: "more than the 1 MiB"},
 		{name: "path as a workspace", files: map[string]string{"terraform.tfstate": ""}, environ: []string{"TF_WORKSPACE=../x"}, err: "no valid name"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

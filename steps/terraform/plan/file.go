@@ -59,7 +59,7 @@ func (p FileProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Env.Dir, name)
 	}
-	file, err := module.OpenRegular(name)
+	file, err := steps.OpenRegular(name)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("plan: %w", err)
 	}

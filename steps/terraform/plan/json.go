@@ -19,7 +19,7 @@ func ReadAny(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(env.Dir, name)
 	}
-	if f, err := module.OpenRegular(name); err == nil {
+	if f, err := steps.OpenRegular(name); err == nil {
 		head := make([]byte, 2)
 		_, err := io.ReadFull(f, head)
 		_ = f.Close()
@@ -53,7 +53,7 @@ func ReadJSON(ctx context.Context, env steps.Env, in steps.Params, out steps.Sin
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(env.Dir, name)
 	}
-	f, err := module.OpenRegular(name)
+	f, err := steps.OpenRegular(name)
 	if err != nil {
 		return nil, name, fmt.Errorf("plan: %w", err)
 	}

@@ -193,7 +193,7 @@ func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, l 
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(p.Env.Dir, file)
 	}
-	plan, err := module.OpenRegular(file)
+	plan, err := steps.OpenRegular(file)
 	if err != nil {
 		return steps.Observation{}, err
 	}

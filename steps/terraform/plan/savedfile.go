@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"handrail/steps/terraform/module"
+	"handrail/steps"
 	"handrail/steps/terraform/tfplan"
 )
 
@@ -49,7 +49,7 @@ func sweepPlans(root, keep string, before time.Time) {
 
 // OpenSaved opens a saved plan and sums it up. The caller closes the file.
 func OpenSaved(ctx context.Context, name string) (*os.File, string, *tfplan.Saved, error) {
-	file, err := module.OpenRegular(name)
+	file, err := steps.OpenRegular(name)
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("plan: %w", err)
 	}

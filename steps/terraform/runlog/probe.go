@@ -33,7 +33,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	}
 	obs := steps.Observation{Command: "less -R " + steps.Quote(name)}
 	f := steps.NewFacts(Facts())
-	file, err := module.OpenRegular(name)
+	file, err := steps.OpenRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.Set("found", steps.BoolOf(false))
 		obs.Summary = "There is no log at " + name + "."

@@ -129,7 +129,7 @@ func (p DiffProbe) file(name string) (io.ReadSeekCloser, string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Env.Dir, name)
 	}
-	f, err := module.OpenRegular(name)
+	f, err := steps.OpenRegular(name)
 	return f, name, err
 }
 

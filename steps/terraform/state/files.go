@@ -90,7 +90,7 @@ func presentState(ctx context.Context, s backend.Store, out steps.Sink) (*tfstat
 }
 
 func readCopy(ctx context.Context, name string) (*tfstate.Doc, time.Time, error) {
-	f, err := module.OpenRegular(name)
+	f, err := steps.OpenRegular(name)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -2,12 +2,9 @@ package state
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 
 	"handrail/steps"
-	"handrail/steps/terraform/module"
 )
 
 // Pair is one object outside of the state and the address that means it.
@@ -26,18 +23,7 @@ const mostListed = 1 << 20
 
 // ReadList reads a list that a person made. A name that is not absolute is one of env.Dir.
 func ReadList(env steps.Env, name string) (string, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(env.Dir, name)
-	}
-	f, err := module.OpenRegular(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostListed+1))
-	if err == nil && len(raw) > mostListed {
-		err = fmt.Errorf("%s is over %d KiB", name, mostListed>>10)
-	}
+	raw, err := steps.ReadFile(steps.Below(env.Dir, name), mostListed)
 	return string(raw), err
 }
 

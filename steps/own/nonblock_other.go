@@ -1,5 +1,0 @@
-//go:build !unix
-
-package own
-
-const nonBlocking = 0
