@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -200,7 +201,7 @@ func (w *outlook) repaired(a *steps.Answer, rows []index.Row) {
 		if w.p.Now().Sub(r.At) > recently {
 			continue
 		}
-		what := r.Effect
+		what, _, _ := strings.Cut(r.Effect, ". ")
 		if what == "" {
 			what = fmt.Sprintf("%s of class %s was done", r.Uses, r.Class)
 		}

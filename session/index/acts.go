@@ -23,6 +23,7 @@ type Act struct {
 	As      string // as which user of the system it was done, "" where that is not recorded
 	Target  []triage.KV
 	Grounds []Ground
+	Part    bool // one object of a batch, of which the act itself stands before it
 }
 
 // Ground is one reading or word that an act stood on.
@@ -133,7 +134,7 @@ func items(of Act, end triage.ActEnd) []Act {
 	for _, it := range end.Items {
 		if it.Outcome != record.Left {
 			one := of
-			one.Outcome, one.Effect, one.Command, one.Target = it.Outcome, it.Effect, it.Command, it.Before
+			one.Outcome, one.Effect, one.Command, one.Target, one.Part = it.Outcome, it.Effect, it.Command, it.Before, true
 			out = append(out, one)
 		}
 	}

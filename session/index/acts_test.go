@@ -25,7 +25,13 @@ func TestItemsAreActs(t *testing.T) {
 	item := func(object, outcome string) triage.Item {
 		return triage.Item{Object: object, Effect: "remove x from " + object, Outcome: outcome}
 	}
-	add(triage.GateShown{Step: "r/strip", Effect: "remove a finalizer from each of 3 objects"})
+	add(triage.GateShown{Step: "r/strip", Class: triage.Repair, Effect: "remove a finalizer from each of 3 objects"})
+	repairs := func(want int) {
+		t.Helper()
+		if got := Repairs([]Row{{Acts: l.list}}); len(got) != want {
+			t.Errorf("%d repairs, want %d: %+v", len(got), want, got)
+		}
+	}
 	add(triage.ActStart{Step: "r/strip"})
 	add(triage.ActEnd{Step: "r/strip", Outcome: "unknown", Items: []triage.Item{item("job/shop/a", "done"), item("job/shop/b", "unknown"), item("job/shop/c", "left")}})
 	if want := "unknown remove a finalizer from each of 3 objects false; done remove x from job/shop/a false; unknown remove x from job/shop/b true"; list() != want {
@@ -35,9 +41,11 @@ func TestItemsAreActs(t *testing.T) {
 	if want := "failed remove a finalizer from each of 3 objects false; done remove x from job/shop/a false; done remove x from job/shop/b true; failed remove x from job/shop/c false"; list() != want {
 		t.Errorf("acts = %s, want %s", list(), want)
 	}
+	repairs(2) // of a batch that failed, what was done
 	add(triage.ActStart{Step: "r/strip"})
-	add(triage.ActEnd{Step: "r/strip", Outcome: "done"})
-	if len(l.list) != 5 {
+	add(triage.ActEnd{Step: "r/strip", Outcome: "done", Items: []triage.Item{item("job/shop/c", "done")}})
+	if len(l.list) != 6 {
 		t.Errorf("the next act: %s", list())
 	}
+	repairs(3) // and the whole of one that was not
 }

@@ -46,11 +46,18 @@ type Repair struct {
 }
 
 // Repairs lists the acts of the classes release and repair that were done, the
-// newest first: which state units were touched, and by whom.
+// newest first: which state units were touched, and by whom. A batch is one of them where all of
+// it was done; else each object that was.
 func Repairs(rows []Row) []Repair {
 	var out []Repair
 	for _, r := range rows {
+		whole := false
 		for _, a := range r.Acts {
+			if !a.Part {
+				whole = a.Outcome == "done"
+			} else if whole {
+				continue
+			}
 			if a.Outcome == "done" && (a.Class == triage.Release || a.Class == triage.Repair) {
 				out = append(out, Repair{r.ID, r.Path, r.Title, a})
 			}

@@ -12,8 +12,8 @@ import (
 
 // The names of the cache carry their version: another version reads none of it.
 const (
-	rowsName  = "rows-5"
-	rowsMagic = "handrail rows 5\n"
+	rowsName  = "rows-6"
+	rowsMagic = "handrail rows 6\n"
 	// maxRows bounds what is read of a cache; a larger one is not used.
 	maxRows = 256 << 20
 )
