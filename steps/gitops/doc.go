@@ -11,7 +11,7 @@
 //	gitops/sync        gate: one revision applied, watched to its end
 //	gitops/terminate   gate: an operation of Argo CD ended
 //
-// steps/gitops/app is the model that they share; steps/gitops/render makes the manifests of
+// steps/gitops/app is the model that they share, steps/gitops/manifests what Git has of one, which steps/gitops/render makes of
 // a commit in a process of its own. Who would undo a change or a pause is told
 // by steps/kube/owner.
 package gitops

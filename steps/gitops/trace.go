@@ -13,6 +13,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/report"
 )
@@ -50,7 +51,7 @@ type trail struct {
 type claim struct {
 	t    cluster.Target
 	a    app.App
-	from source
+	from manifests.Source
 }
 
 // Probe implements steps.Prober.
@@ -201,7 +202,7 @@ func (tr *trail) claimed(ctx context.Context, t cluster.Target, o cluster.Object
 			tr.gaps = append(tr.gaps, fmt.Sprintf("%s does not list %s: the marks may be those of another object", a, t))
 			continue
 		}
-		of := &claim{t: at, a: a, from: sourceOf(ctx, tr.c, a)}
+		of := &claim{t: at, a: a, from: manifests.SourceOf(ctx, tr.c, a)}
 		if out == nil {
 			out = of
 		}
@@ -209,7 +210,7 @@ func (tr *trail) claimed(ctx context.Context, t cluster.Target, o cluster.Object
 		if err := tr.above(ctx, at, found); err != nil {
 			return nil, err
 		}
-		tr.lines = append(tr.lines, "source "+cmp.Or(of.from.String(), "unknown")+failing(app.LinkSource, of.from.fails))
+		tr.lines = append(tr.lines, "source "+cmp.Or(of.from.String(), "unknown")+failing(app.LinkSource, of.from.Fails))
 	}
 	return out, nil
 }
@@ -274,8 +275,8 @@ func (tr *trail) tell(t cluster.Target, first *claim, f steps.Facts, obs *steps.
 	}
 	a, from := first.a, first.from
 	link, says := a.Link, a.Says
-	if from.fails != "" {
-		link, says = app.LinkSource, from.fails
+	if from.Fails != "" {
+		link, says = app.LinkSource, from.Fails
 	}
 	f.Set("managed", steps.BoolOf(true))
 	f.Set("resource", steps.StringOf(first.t.Resource.String()))
