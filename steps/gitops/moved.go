@@ -30,7 +30,7 @@ func (r *desiredRun) tell() {
 		}
 		lines := s.lines()
 		d.add(s, lines)
-		state[name] = standing(lines)
+		state[name] = standingIn(lines)
 		for _, at := range slices.Sorted(maps.Keys(s.varies)) {
 			varies = append(varies, name+" "+at)
 		}
@@ -111,8 +111,8 @@ func which(by map[string][]string) string {
 	return "none"
 }
 
-// standing is where one object stands.
-func standing(lines []line) string {
+// standingIn is where one object stands, by what it differs in.
+func standingIn(lines []line) string {
 	if len(lines) == 0 {
 		return "as wanted"
 	}
