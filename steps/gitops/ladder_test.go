@@ -1,6 +1,9 @@
 package gitops
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
 	"handrail/steps/gitops/manifests"
+	"handrail/steps/gitread"
 )
 
 // TestStanding: what keeps an object from its place comes before what it differs in, and what was not
@@ -91,5 +95,50 @@ func TestLadder(t *testing.T) {
 	g, ok := ladderDrawing().Graph(map[string]steps.Value{"way": f.Got("way"), "from": f.Got("from"), "what": f.Got("what"), "states": f.Got("states")})
 	if !ok || len(g.Nodes) != len(l) || g.Nodes[3].State != steps.NodeFails || g.Nodes[0].State != steps.NodeHeld {
 		t.Errorf("drawn as %+v", g.Nodes)
+	}
+}
+
+// TestTakes: an application takes in a base beside its own directory, and nothing that it does not name.
+func TestTakes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	for name, text := range map[string]string{"apps/shop/kustomization.yaml": "resources: [../../base]\n", "base/kustomization.yaml": "resources: [web.yaml]\n", "base/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n", "other/x.yaml": "a: b\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("add", ".")
+	git("commit", "-qm", "x")
+	commit := git("rev-parse", "HEAD")
+	clone, err := gitread.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"base/web.yaml": true, "base": true, "other": false, "bas": false, "other/x.yaml": false} {
+		a := app.App{Sources: []app.Source{{Path: "apps/shop"}}}
+		r := &descent{git: clone, path: path}
+		if got, err := r.takes(t.Context(), a, commit, map[string]bool{}); err != nil || got != want {
+			t.Errorf("%s: %v, %v", path, got, err)
+		}
+	}
+	full := map[string]bool{}
+	for i := range mostOpened {
+		full[strings.Repeat("x", i)] = false
+	}
+	if _, err := (&descent{git: clone, path: "base"}).takes(t.Context(), app.App{Sources: []app.Source{{Path: "apps/shop"}}}, commit, full); err == nil {
+		t.Error("there is no bound")
 	}
 }

@@ -161,7 +161,7 @@ func (r *descent) renderers(ctx context.Context, repository string) ([]cluster.T
 	var hits []hit
 	var unknown []string
 	opened, here := map[string]bool{}, map[string]bool{}
-	elsewhere := 0
+	cloned, elsewhere := map[string]bool{}, []string{} // URLs of those whose commit the clone has, and has not
 	slices.SortFunc(l.apps, func(a, b app.App) int { return strings.Compare(a.String(), b.String()) })
 	for _, a := range l.apps {
 		var from manifests.Source
@@ -185,10 +185,12 @@ func (r *descent) renderers(ctx context.Context, repository string) ([]cluster.T
 				}
 				here[commit] = err == nil
 			}
+			url := bareURL(cmp.Or(a.Sources[0].Repo, from.URL))
 			if !here[commit] {
-				elsewhere++
+				elsewhere = append(elsewhere, url)
 				continue
 			}
+			cloned[url] = true
 		}
 		if !slices.ContainsFunc(manifests.Beside(a), r.related) {
 			if r.clone == "" || len(a.Sources) != 1 || a.Sources[0].Chart != "" {
@@ -211,8 +213,10 @@ func (r *descent) renderers(ctx context.Context, repository string) ([]cluster.T
 		r.obs.Gaps = append(r.obs.Gaps, fmt.Sprintf("whether %d more applications take it in is not known, such as %s", n, unknown[0]))
 		r.miss = cmp.Or(r.miss, "whether an application takes it in is not known: "+unknown[0])
 	}
-	if len(hits) == 0 && elsewhere > 0 {
-		r.miss = cmp.Or(r.miss, fmt.Sprintf("the clone has the commit of no application: %d hold one that it has not. Fetch, or name the clone of their repository", elsewhere))
+	// An application of another repository renders nothing of this one.
+	if elsewhere = slices.DeleteFunc(elsewhere, func(url string) bool { return len(cloned) > 0 && !cloned[url] }); len(elsewhere) > 0 {
+		r.miss = cmp.Or(r.miss, fmt.Sprintf("%d applications hold a commit that the clone has not, such as one of %s: fetch, or name the clone of their repository", len(elsewhere), report.OrNothing(elsewhere[0])))
+		r.obs.Gaps = append(r.obs.Gaps, r.miss)
 	}
 	if r.clone == "" {
 		r.obs.Gaps = append(r.obs.Gaps, "applications that take the path in from outside of their own directory are found in a clone alone")
