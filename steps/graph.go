@@ -16,6 +16,9 @@ type Drawing struct {
 	Was     string // strings: the order that was proposed, before it was changed
 	Reasons string // strings: why it is so, a line each
 	Lines   string // strings: the same as lines of text, for a screen that cannot draw
+	// Way says that it is no order of work: a name stands below what it comes from, and its state is
+	// fine, fails, held, differs or unknown.
+	Way bool
 }
 
 // Has reports whether a fact is part of the drawing.
@@ -28,6 +31,12 @@ const (
 	NodeDone   = "done"
 	NodeOpen   = "open"
 	NodeUnsure = "unknown"
+
+	// Of a way.
+	NodeFine    = "fine"
+	NodeFails   = "fails"
+	NodeHeld    = "held" // nothing new passes, since it is paused, deleted or waits
+	NodeDiffers = "differs"
 )
 
 // Node is one thing of a graph.
@@ -77,7 +86,7 @@ func (d Drawing) Graph(facts map[string]Value) (Graph, bool) {
 	what, states, was := facts[d.What].Table(), facts[d.States].Table(), Moved(order.Strings(), facts[d.Was].Strings())
 	for _, name := range order.Strings() {
 		n := Node{Name: name, What: what[name], State: states[name], Was: was[name]}
-		if n.State != NodeDone && n.State != NodeOpen {
+		if known := map[bool][]string{false: {NodeDone, NodeOpen}, true: {NodeFine, NodeFails, NodeHeld, NodeDiffers}}[d.Way]; !slices.Contains(known, n.State) {
 			n.State = NodeUnsure
 		}
 		if list := after.Table()[name]; list != "" {
@@ -120,6 +129,27 @@ func Moved(order, was []string) map[string]int {
 		if at[i] >= 0 && !stayed[i] {
 			out[name] = at[i] + 1
 		}
+	}
+	return out
+}
+
+// Depths say how far to the right each node of a way stands: one that comes alone from a node at the
+// left edge stands below it there, any other one further than what it comes from.
+func (g Graph) Depths() []int {
+	at, below := map[string]int{}, map[string]int{}
+	for _, n := range g.Nodes {
+		if len(n.After) > 0 {
+			below[n.After[0]]++
+		}
+	}
+	out := make([]int, len(g.Nodes))
+	for i, n := range g.Nodes {
+		if len(n.After) > 0 {
+			if from, there := at[n.After[0]]; there && (from > 0 || below[n.After[0]] > 1) {
+				out[i] = from + 1
+			}
+		}
+		at[n.Name] = out[i]
 	}
 	return out
 }

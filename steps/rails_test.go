@@ -129,3 +129,13 @@ func followUp(rows [][]rune, row int) []int {
 	}
 	return out
 }
+
+// TestDepths: what comes alone from the left edge stays there, and all else stands further than what it
+// comes from.
+func TestDepths(t *testing.T) {
+	t.Parallel()
+	g := Graph{Nodes: []Node{{Name: "root"}, {Name: "source"}, {Name: "path", After: []string{"source"}}, {Name: "app", After: []string{"path", "root"}}, {Name: "a", After: []string{"app"}}, {Name: "pod", After: []string{"a"}}, {Name: "b", After: []string{"app"}}, {Name: "lost", After: []string{"nowhere"}}}}
+	if got := g.Depths(); !slices.Equal(got, []int{0, 0, 0, 0, 1, 2, 1, 0}) {
+		t.Errorf("depths %v", got)
+	}
+}

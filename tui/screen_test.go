@@ -487,6 +487,8 @@ func shots() map[string]shot {
 		"order-why":      {true, func(s *stage) { s.toOrder(); s.press("pgdown") }},
 		"order-ask":      {true, (*stage).toWish},
 		"order-facts":    {true, func(s *stage) { s.toOrder(); s.press("f"); s.press("pgdown") }},
+		"way":            {true, (*stage).toWay},
+		"way-down":       {true, func(s *stage) { s.toWay(); s.press("pgdown") }},
 		"gaps":           {false, func(s *stage) { s.toHome(); s.press("/"); s.write("not seen"); s.press("enter") }},
 	}
 }

@@ -13,6 +13,10 @@ func (d *Dialogue) Graph(g *steps.Graph) {
 	if g == nil {
 		return
 	}
+	if g.Of.Way {
+		d.way(g)
+		return
+	}
 	d.say("      In this order:")
 	if g.Changed() {
 		d.say("      A person changed it; \"was\" is the place that was proposed.")
@@ -36,5 +40,17 @@ func (d *Dialogue) Graph(g *steps.Graph) {
 	}
 	for _, r := range g.Reasons {
 		d.sayf("      why: %s", r)
+	}
+}
+
+// way says what a change passes from Git down, one line each, with how it stands.
+func (d *Dialogue) way(g *steps.Graph) {
+	d.say("      From Git down:")
+	for i, n := range g.Nodes {
+		what := n.State
+		if n.What != "" {
+			what += ": " + n.What
+		}
+		d.sayf("      %d. %s: %s", i+1, n.Name, what)
 	}
 }

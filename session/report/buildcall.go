@@ -117,7 +117,7 @@ func factsOf(m map[string]triage.Value) []Fact {
 	var out []Fact
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		v := m[name]
-		if name == drawn && drawingOf(m) != "" {
+		if slices.Contains(drawn, name) && v.Known() && len(v.Strings()) > 0 {
 			continue
 		}
 		out = append(out, Fact{Name: line(name), Type: line(string(v.Type())), Value: line(shownValue(v)), Known: v.Known()})

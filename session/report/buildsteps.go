@@ -32,12 +32,16 @@ func (b *builder) steps() {
 	}
 }
 
-// drawn is the fact whose lines are a drawing: in one row of a table no one could
+// drawn are the facts whose lines are a drawing: in one row of a table no one could
 // read it.
-const drawn = "graph"
+var drawn = []string{"graph", "chain"}
 
 func drawingOf(m map[string]triage.Value) visible.Text {
-	return block(strings.Join(m[drawn].Strings(), "\n"))
+	var lines []string
+	for _, name := range drawn {
+		lines = append(lines, m[name].Strings()...)
+	}
+	return block(strings.Join(lines, "\n"))
 }
 
 func (b *builder) artifactsOf(step visible.Text) []Artifact {

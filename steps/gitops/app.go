@@ -11,6 +11,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/report"
 )
@@ -69,7 +70,7 @@ type appRun struct {
 	a    app.App
 	f    steps.Facts
 	obs  steps.Observation
-	from source
+	from manifests.Source
 }
 
 // Probe implements steps.Prober.
@@ -95,7 +96,7 @@ func (p appProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	if gap := steps.Keep(out, "application", steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(o.Raw); return err }); gap != "" {
 		r.obs.Gaps = append(r.obs.Gaps, gap)
 	}
-	r.from = sourceOf(inner, c, r.a)
+	r.from = manifests.SourceOf(inner, c, r.a)
 	if err := r.parents(inner, o); err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
 	}
@@ -138,8 +139,8 @@ func (r *appRun) state() {
 
 // link is the first link that fails; a source that fails is above all others.
 func (r *appRun) link() (app.Link, string) {
-	if r.from.fails != "" {
-		return app.LinkSource, r.from.fails
+	if r.from.Fails != "" {
+		return app.LinkSource, r.from.Fails
 	}
 	return r.a.Link, r.a.Says
 }
@@ -235,14 +236,14 @@ func (r *appRun) delivery() {
 	f.Set("tried", steps.IdentOf(app.Commit(r.a.Tried)))
 	f.Set("source", steps.StringOf(steps.Clip(r.from.String(), 1000)))
 	switch {
-	case r.from.unread != "":
-		f.Unknown(r.from.unread, "source_revision", "short", "waiting")
-	case r.from.revision == "":
+	case r.from.Unread != "":
+		f.Unknown(r.from.Unread, "source_revision", "short", "waiting")
+	case r.from.Revision == "":
 		f.Unknown("the source holds no revision", "source_revision", "short", "waiting")
 	default:
-		f.Set("source_revision", steps.IdentOf(app.Commit(r.from.revision)))
-		f.Set("short", steps.StringOf(shortRevision(r.from.revision)))
-		f.Set("waiting", steps.BoolOf(r.a.Applied != "" && app.Commit(r.from.revision) != app.Commit(r.a.Applied)))
+		f.Set("source_revision", steps.IdentOf(app.Commit(r.from.Revision)))
+		f.Set("short", steps.StringOf(shortRevision(r.from.Revision)))
+		f.Set("waiting", steps.BoolOf(r.a.Applied != "" && app.Commit(r.from.Revision) != app.Commit(r.a.Applied)))
 	}
 }
 
@@ -336,10 +337,10 @@ func sinceWhen(s *app.Suspension) string {
 }
 
 // summary is the line for the call.
-func summary(a app.App, from source) string {
+func summary(a app.App, from manifests.Source) string {
 	say := fmt.Sprintf("%s: %s, health %s", a, strings.ReplaceAll(string(a.Sync), "_", " "), a.Health)
 	link, _ := a.Link, a.Says
-	if from.fails != "" {
+	if from.Fails != "" {
 		link = app.LinkSource
 	}
 	switch {

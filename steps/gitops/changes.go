@@ -17,6 +17,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/change"
 	"handrail/steps/kube/report"
@@ -68,8 +69,8 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 	case r.why != "":
 		p.Show("Git", "not rendered: %s", report.Ended(steps.OneLine(r.why, 400)))
 		return changes{}, nil
-	case r.wanted.revision != revision: // another floor refuses that, too
-		p.Show("Git", "not rendered: the source holds %s", shortRevision(r.wanted.revision))
+	case r.wanted.Revision != revision: // another floor refuses that, too
+		p.Show("Git", "not rendered: the source holds %s", shortRevision(r.wanted.Revision))
 		return changes{}, nil
 	}
 	ch := changes{rendered: true}
@@ -105,7 +106,7 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		}
 	}
 	for _, i := range r.hooks {
-		of, _, _ := r.resourceOf(r.wanted.objects[i]) // its name is said as Git has it
+		of, _, _ := r.resourceOf(r.wanted.Objects[i]) // its name is said as Git has it
 		ch.hooks = append(ch.hooks, of.String())
 		fmt.Fprintf(sum, "hook %q\n", of)
 	}
@@ -142,7 +143,7 @@ func (ch *changes) rehearse(ctx context.Context, p change.Plan, r *desiredRun, s
 		if err != nil {
 			return fmt.Errorf("%s: the answer to its rehearsal cannot be read: %w", s.name, err)
 		}
-		after, err := hidden(o.Object, r.out)
+		after, err := manifests.Hidden(o.Object, r.out)
 		if err != nil {
 			return err
 		}

@@ -378,6 +378,37 @@ func (s *side) threeWays(first string) {
 	}
 }
 
+// descends asks what comes of a file that was changed live.
+func (s *side) descends() {
+	s.Helper()
+	object := "configmap/" + s.target + "/settings"
+	for name, of := range map[string]struct {
+		in   steps.Params
+		want map[string]string
+	}{
+		"file":        {steps.Params{"path": steps.StringOf("app/settings.yaml"), "clone": steps.PathOf(s.repo.Clone())}, map[string]string{"whole": "false", "differs": object}},
+		"above it":    {steps.Params{"path": steps.StringOf("."), "clone": steps.PathOf(s.repo.Clone())}, map[string]string{"whole": "true", "differs": object}},
+		"application": {s.with(steps.Params{"clone": steps.PathOf(s.repo.Clone())}), map[string]string{"whole": "true", "differs": object}},
+	} {
+		obs := s.probe("gitops/path", of.in)
+		s.want(obs, map[string]string{"exists": "true", "link": "none", "whole": of.want["whole"]})
+		if v := obs.Facts["differs"]; !v.Known() || strings.Join(v.Strings(), " ") != of.want["differs"] {
+			s.Errorf("%s: differs %s\n%s", name, shownValue(v), obs.Summary)
+		}
+		app := string(map[bool]app.Controller{true: app.ArgoCD, false: app.Flux}[s.argo]) + " " + map[bool]string{true: "application", false: "kustomization"}[s.argo] + " " + s.control.Namespace + "/shop"
+		way, states := strings.Join(obs.Facts["way"].Strings(), "\n"), obs.Facts["states"].Table()
+		if !strings.Contains(way, s.repo.URL) || !strings.HasSuffix(way, app+"\n"+object) || states[app] != steps.NodeHeld || states[object] != steps.NodeDiffers {
+			s.Errorf("%s: the way is\n%s\n%v", name, way, states)
+		}
+	}
+	if obs := s.probe("gitops/path", steps.Params{"path": steps.StringOf("elsewhere"), "clone": steps.PathOf(s.repo.Clone())}); textOf(obs.Facts, "exists") != "false" {
+		s.Errorf("what renders nothing: %s", obs.Summary)
+	}
+	if obs := s.probe("gitops/path", steps.Params{"path": steps.StringOf("app"), "repository": steps.StringOf("other.git")}); textOf(obs.Facts, "exists") != "false" {
+		s.Errorf("of another repository: %s", obs.Summary)
+	}
+}
+
 // walk is the contract.
 func (s *side) walk() {
 	const kustomize = "resources: [settings.yaml]\n"
@@ -427,6 +458,9 @@ func (s *side) walk() {
 	if src := textOf(trace.Facts, "source"); !strings.Contains(src, s.repo.URL) {
 		s.Errorf("the source is %q\n%s", src, told(trace))
 	}
+
+	// From a path in Git down, and of the same application by its name.
+	s.descends()
 
 	// What a sync refuses.
 	give := steps.Params{"uid": steps.IdentOf(uid), "revision": steps.IdentOf(first), "prune": steps.BoolOf(true), "wait": steps.DurationOf(time.Minute)}
@@ -495,6 +529,12 @@ func (s *side) walk() {
 		return (textOf(f, "phase") == "failed" || textOf(f, "phase") == "stalled") && textOf(f, "link") == string(app.LinkApply)
 	})
 	s.want(obs, map[string]string{"failing_name": "settings"})
+	down := s.probe("gitops/path", s.kind)
+	s.want(down, map[string]string{"exists": "true", "whole": "true", "link": string(app.LinkApply), "says": textOf(obs.Facts, "says")})
+	object := "configmap/" + s.target + "/settings"
+	if states := down.Facts["states"].Table(); states[object] != steps.NodeFails {
+		s.Errorf("the object that is refused stands %q on the way\n%s", states[object], told(down))
+	}
 
 	// A source that is gone is above all else.
 	if err := s.repo.Readers("reader:right"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/report"
 )
 
@@ -161,7 +162,7 @@ type gitSide struct {
 // gitOf renders what Git has of a copy.
 func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 	a, clone := *c.app, r.in.Text("clone")
-	out := gitSide{why: unrendered(a, clone)}
+	out := gitSide{why: manifests.Unrendered(a, clone)}
 	commit := app.Commit(a.Tried)
 	if out.why == "" && len(commit) != 40 {
 		out.why = fmt.Sprintf("it compares with %s, which is no commit", report.OrNothing(steps.Clip(commit, 100)))
@@ -170,12 +171,12 @@ func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 		return out
 	}
 	out.path = a.Sources[0].Dir()
-	w, err := renderAt(ctx, r.env, r.c, a, clone, commit)
+	w, err := manifests.At(ctx, r.env, r.c, a, clone, commit)
 	if err != nil {
 		out.why = steps.OneLine(err.Error(), 400)
 		return out
 	}
-	for i, o := range w.objects {
+	for i, o := range w.Objects {
 		meta, _ := o["metadata"].(map[string]any)
 		namespace, _ := meta["namespace"].(string)
 		if namespace == "" {
@@ -185,13 +186,13 @@ func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 			continue
 		}
 		switch {
-		case encrypted(o):
+		case manifests.Encrypted(o):
 			out.why = "Git holds it encrypted"
 			return out
-		case w.unsaid[i] != "":
-			out.why = w.unsaid[i]
+		case w.Unsaid[i] != "":
+			out.why = w.Unsaid[i]
 			return out
-		case w.varies[i] != nil:
+		case w.Varies[i] != nil:
 			out.why = "its chart makes something else of it at each rendering"
 			return out
 		}

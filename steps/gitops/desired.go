@@ -10,6 +10,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/gitops/render"
 	"handrail/steps/kube/report"
 )
@@ -61,7 +62,7 @@ type desiredRun struct {
 	obs   steps.Observation
 
 	why       string // why nothing was rendered
-	wanted    wanted
+	wanted    manifests.Set
 	sides     map[string]*side3 // by name
 	encrypted []string
 	release   map[string]map[string]any // what Helm's record has, by name; nil where there is none
@@ -124,23 +125,23 @@ func (r *desiredRun) read(ctx context.Context) error {
 
 // render makes what Git has, or says why it is not made.
 func (r *desiredRun) render(ctx context.Context) error {
-	from := sourceOf(ctx, r.c, r.a)
-	commit := app.Commit(from.revision)
-	r.why = unrendered(r.a, r.clone)
+	from := manifests.SourceOf(ctx, r.c, r.a)
+	commit := app.Commit(from.Revision)
+	r.why = manifests.Unrendered(r.a, r.clone)
 	switch {
 	case r.why != "":
-	case from.unread != "":
-		r.why = "which revision its source holds is not known: " + from.unread
-	case from.fails != "" && commit == "":
-		r.why = "its source cannot be had: " + steps.OneLine(from.fails, 300)
-	case len(from.changes) > 0:
-		r.why = "the fields " + strings.Join(from.changes, ", ") + " of its source change what is rendered, and are not followed here"
+	case from.Unread != "":
+		r.why = "which revision its source holds is not known: " + from.Unread
+	case from.Fails != "" && commit == "":
+		r.why = "its source cannot be had: " + steps.OneLine(from.Fails, 300)
+	case len(from.Changes) > 0:
+		r.why = "the fields " + strings.Join(from.Changes, ", ") + " of its source change what is rendered, and are not followed here"
 	case len(commit) != 40:
 		r.why = fmt.Sprintf("its source holds %s, which is no commit", report.OrNothing(steps.Clip(commit, 100)))
 	}
 	if r.why == "" {
 		var err error
-		if r.wanted, err = renderAt(ctx, r.env, r.c, r.a, r.clone, commit); err != nil {
+		if r.wanted, err = manifests.At(ctx, r.env, r.c, r.a, r.clone, commit); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
 			}
@@ -156,8 +157,8 @@ func (r *desiredRun) render(ctx context.Context) error {
 		return nil
 	}
 	r.f.Set("revision", steps.IdentOf(commit))
-	r.obs.Command = r.c.Kubectl(r.a.Namespace, "diff", map[bool]string{true: "-f", false: "-k"}[r.wanted.tool == "directory"], r.clone+"/"+r.a.Sources[0].Dir())
-	if r.wanted.tool == render.Helm {
+	r.obs.Command = r.c.Kubectl(r.a.Namespace, "diff", map[bool]string{true: "-f", false: "-k"}[r.wanted.Tool == "directory"], r.clone+"/"+r.a.Sources[0].Dir())
+	if r.wanted.Tool == render.Helm {
 		r.obs.Command = "helm template " + steps.Quote(r.clone+"/"+r.a.Sources[0].Dir()) + " | " + r.c.Kubectl(r.a.Namespace, "diff", "-f", "-")
 	}
 	r.desired()
@@ -169,7 +170,7 @@ func (r *desiredRun) releaseRecord(ctx context.Context) error {
 	if r.a.Rendering.Chart == nil || r.a.Rendering.Chart.Record == nil {
 		return nil
 	}
-	objects, err := release(ctx, r.c, *r.a.Rendering.Chart.Record)
+	objects, err := manifests.Release(ctx, r.c, *r.a.Rendering.Chart.Record)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -188,7 +189,7 @@ func (r *desiredRun) releaseRecord(ctx context.Context) error {
 
 // keep stores what was rendered, redacted.
 func (r *desiredRun) keep() {
-	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.wanted.objects}
+	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.wanted.Objects}
 	if gap := steps.Keep(r.out, "desired", steps.MediaKubernetes, func(w io.Writer) error { return writeJSON(w, list) }); gap != "" {
 		r.obs.Gaps = append(r.obs.Gaps, gap)
 	}

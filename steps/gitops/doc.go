@@ -6,12 +6,13 @@
 //	gitops/controller  whether the controller itself works, what it missed, what its return does
 //	gitops/copies      the copies of one ConfigMap, held against Git and how a token is signed
 //	gitops/desired     what Git has, was applied and is live, object by object
+//	gitops/path        from a path in Git, or an application, down to what is live of it
 //	gitops/suspended   everything that is suspended, since when and by whom
 //	gitops/trace       from an object up to its application, source, revision and path
 //	gitops/sync        gate: one revision applied, watched to its end
 //	gitops/terminate   gate: an operation of Argo CD ended
 //
-// steps/gitops/app is the model that they share; steps/gitops/render makes the manifests of
+// steps/gitops/app is the model that they share, steps/gitops/manifests what Git has of one, which steps/gitops/render makes of
 // a commit in a process of its own. Who would undo a change or a pause is told
 // by steps/kube/owner.
 package gitops

@@ -39,6 +39,13 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return desiredProbe{e} },
 		},
 		{
+			Name: "gitops/path", Class: steps.Probe, Params: pathParams(), Facts: pathFacts(), Drawing: ladderDrawing(),
+			Doc:     "Goes from a file or directory of a repository, or from an application, down to what is live: which applications render it, which objects come of it, whether each is there, as wanted, well or being deleted, and the link that fails in the controller's own words.",
+			Touches: []string{"reads Git objects of the clone, of which nothing runs", "renders them in a process of its own, without network and files", "lists applications and sources", "gets those that render it, and each object of them"},
+			Rights:  pathRights,
+			Reads:   func(e steps.Env) steps.Prober { return pathProbe{e} },
+		},
+		{
 			Name: "gitops/suspended", Class: steps.Probe, Params: suspendedParams(), Facts: suspendedFacts(),
 			Doc:     "Finds every application, Kustomization, HelmRelease and source that its controller leaves alone, with since when, by whom and how many revisions wait.",
 			Touches: []string{"lists applications of Argo CD", "lists Kustomizations, HelmReleases and sources of Flux"},
@@ -46,7 +53,7 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return suspendedProbe{e} },
 		},
 		{
-			Name: "gitops/trace", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: traceFacts(),
+			Name: "gitops/trace", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: traceFacts(), Drawing: ladderDrawing(),
 			Doc:     "Goes from an object up to the application that applies it, its source, revision and path, and names the link that fails in the controller's own words.",
 			Touches: []string{"gets the object, the applications that claim it and their sources"},
 			Rights:  traceRights,

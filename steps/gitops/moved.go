@@ -30,7 +30,7 @@ func (r *desiredRun) tell() {
 		}
 		lines := s.lines()
 		d.add(s, lines)
-		state[name] = standing(lines)
+		state[name] = standingIn(lines)
 		for _, at := range slices.Sorted(maps.Keys(s.varies)) {
 			varies = append(varies, name+" "+at)
 		}
@@ -111,8 +111,8 @@ func which(by map[string][]string) string {
 	return "none"
 }
 
-// standing is where one object stands.
-func standing(lines []line) string {
+// standingIn is where one object stands, by what it differs in.
+func standingIn(lines []line) string {
 	if len(lines) == 0 {
 		return "as wanted"
 	}
@@ -151,7 +151,7 @@ func (r *desiredRun) findings(by map[string][]string) {
 			r.obs.Say(of.level, of.say, steps.OneLine(l, 400))
 		}
 	}
-	if c := r.a.Rendering.Chart; r.a.Kind == "HelmRelease" && len(by[movedGit]) > 0 && !c.ByRevision && r.wanted.version == r.a.Applied {
+	if c := r.a.Rendering.Chart; r.a.Kind == "HelmRelease" && len(by[movedGit]) > 0 && !c.ByRevision && r.wanted.Version == r.a.Applied {
 		r.obs.Say(steps.Warning, "Git changed the chart and left its version at %s: Flux packs it anew for another version alone (reconcileStrategy), so no reconciliation brings that.", r.a.Applied)
 	}
 	for _, name := range r.encrypted {
@@ -161,7 +161,7 @@ func (r *desiredRun) findings(by map[string][]string) {
 
 func (r *desiredRun) summary(by map[string][]string, unread []string, side string) {
 	fields := len(by[movedLive]) + len(by[movedGit]) + len(by[movedBoth]) + len(by[movedOpen])
-	what := fmt.Sprintf("%s at %s", r.a, shortRevision(r.wanted.revision))
+	what := fmt.Sprintf("%s at %s", r.a, shortRevision(r.wanted.Revision))
 	if r.why != "" {
 		what = fmt.Sprintf("%s, as its controller applied it (Git was not rendered)", r.a)
 	}

@@ -78,6 +78,10 @@ func traceRights(steps.Params) []steps.Right {
 	return append(appRights(nil), steps.Right{Verbs: []string{"get"}})
 }
 
+func pathRights(in steps.Params) []steps.Right {
+	return append(traceRights(in), sources("list")...)
+}
+
 func syncRights(steps.Params) []steps.Right {
 	// What differs is read to show what a sync takes back: only the run tells what it is.
 	return slices.Concat(appRights(nil), delivered("patch"), []steps.Right{{Verbs: []string{"get"}}})

@@ -9,6 +9,7 @@ import (
 
 	"handrail/evidence/redact"
 	"handrail/steps"
+	"handrail/steps/gitops/manifests"
 )
 
 // bundleSink redacts as a bundle does.
@@ -47,7 +48,7 @@ func TestSecretsAreTokens(t *testing.T) {
 	coded := base64.StdEncoding.EncodeToString
 	const git, other = "the value in Git 81723", "the value of a hand 55119"
 	side := func(field, value string) map[string]any {
-		o, err := hidden(objectOf(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"`+field+`":{"p":"`+value+`"}}`), sink)
+		o, err := manifests.Hidden(objectOf(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"`+field+`":{"p":"`+value+`"}}`), sink)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestSecretsAreTokens(t *testing.T) {
 			t.Errorf("a value is said: %s", said)
 		}
 	}
-	if _, err := hidden(objectOf(t, `{"apiVersion":"v1","kind":"Secret","data":{"p":"eA=="}}`), steps.SecretsOnly(nil)); err == nil {
+	if _, err := manifests.Hidden(objectOf(t, `{"apiVersion":"v1","kind":"Secret","data":{"p":"eA=="}}`), steps.SecretsOnly(nil)); err == nil {
 		t.Error("a Secret is compared where nothing hides its values")
 	}
 }

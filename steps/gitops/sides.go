@@ -13,6 +13,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/report"
 )
 
@@ -55,8 +56,8 @@ func cutVersion(apiVersion string) (group, version string, has bool) {
 // desired takes what was rendered.
 func (r *desiredRun) desired() {
 	r.keep()
-	brought := definitions(r.wanted.objects)
-	for i, o := range r.wanted.objects {
+	brought := definitions(r.wanted.Objects)
+	for i, o := range r.wanted.Objects {
 		if r.isHook(o) {
 			r.hooks = append(r.hooks, i)
 			continue
@@ -73,18 +74,18 @@ func (r *desiredRun) desired() {
 			s.unread, s.unserved = err.Error(), true
 		case err != nil:
 			s.unread = err.Error()
-		case encrypted(o):
+		case manifests.Encrypted(o):
 			r.encrypted = append(r.encrypted, s.name)
-		case r.wanted.unsaid[i] != "":
-			s.unsaid = r.wanted.unsaid[i]
+		case r.wanted.Unsaid[i] != "":
+			s.unsaid = r.wanted.Unsaid[i]
 		default:
 			s.desired = placed(o, of.Namespace)
 			s.plain = s.desired
-			if other := r.wanted.varies[i]; other != nil {
+			if other := r.wanted.Varies[i]; other != nil {
 				// As the server keeps a Secret: what is compared below is that.
 				other = placed(other, of.Namespace)
-				plainSecret(s.desired, r.out)
-				plainSecret(other, steps.SecretsOnly(nil))
+				manifests.PlainSecret(s.desired, r.out)
+				manifests.PlainSecret(other, steps.SecretsOnly(nil))
 				s.varies = apart(s.desired, other)
 			}
 		}
@@ -257,7 +258,7 @@ func (r *desiredRun) recorded(ctx context.Context) error {
 			}
 		}
 		for _, o := range []*map[string]any{&s.desired, &s.recorded, &s.actual} {
-			if *o, err = hidden(*o, r.out); err != nil {
+			if *o, err = manifests.Hidden(*o, r.out); err != nil {
 				s.unread = err.Error()
 				break
 			}
@@ -274,9 +275,9 @@ func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, err
 		return nil, nil
 	}
 	w := r.wanted
-	if applied != w.revision {
+	if applied != w.Revision {
 		var err error
-		if w, err = renderAt(ctx, r.env, r.c, r.a, r.clone, applied); err != nil {
+		if w, err = manifests.At(ctx, r.env, r.c, r.a, r.clone, applied); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
 			}
@@ -285,8 +286,8 @@ func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, err
 		}
 	}
 	out := map[string]map[string]any{}
-	for i, o := range w.objects {
-		if of, _, err := r.resourceOf(o); err == nil && !r.isHook(o) && !encrypted(o) && w.unsaid[i] == "" {
+	for i, o := range w.Objects {
+		if of, _, err := r.resourceOf(o); err == nil && !r.isHook(o) && !manifests.Encrypted(o) && w.Unsaid[i] == "" {
 			out[of.String()] = placed(o, of.Namespace)
 		}
 	}

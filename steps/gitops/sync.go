@@ -10,6 +10,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/change"
 	"handrail/steps/kube/patch"
@@ -61,7 +62,7 @@ func planSync(ctx context.Context, p change.Plan) error {
 		return fmt.Errorf("%s: %w", t, err)
 	}
 	revision := p.Params().Text("revision")
-	from := sourceOf(ctx, p.Client(), a)
+	from := manifests.SourceOf(ctx, p.Client(), a)
 	p.Hold(keyRevision, revision)
 	p.Hold(keyApplied, report.OrNothing(app.Commit(a.Applied)))
 	p.Hold(keyBefore, markOf(a.Operation))
@@ -84,15 +85,15 @@ func planSync(ctx context.Context, p change.Plan) error {
 }
 
 // compared: the revision is a whole one, and the one that the controller looked at last.
-func compared(p change.Plan, a app.App, from source, revision string) error {
+func compared(p change.Plan, a app.App, from manifests.Source, revision string) error {
 	switch {
-	case from.fails != "":
-		p.Unmet("repair the source first", "The source of %s cannot be had: %s.", a, report.Ended(steps.OneLine(from.fails, 300)))
-	case from.unread != "":
-		p.Unmet("ask for the right to read it", "Which revision the source of %s holds is not known: %s.", a, report.Ended(from.unread))
-	case app.Commit(from.revision) != revision:
+	case from.Fails != "":
+		p.Unmet("repair the source first", "The source of %s cannot be had: %s.", a, report.Ended(steps.OneLine(from.Fails, 300)))
+	case from.Unread != "":
+		p.Unmet("ask for the right to read it", "Which revision the source of %s holds is not known: %s.", a, report.Ended(from.Unread))
+	case app.Commit(from.Revision) != revision:
 		p.Unmet("let the controller compare with that revision first (refresh it), then read the application again",
-			"%s was compared with %s, not with %s: what would be applied has not been looked at.", a, report.OrNothing(app.Commit(from.revision)), revision)
+			"%s was compared with %s, not with %s: what would be applied has not been looked at.", a, report.OrNothing(app.Commit(from.Revision)), revision)
 	}
 	if a.Controller == app.ArgoCD && a.Sync == app.SyncUnknown {
 		p.Unmet("repair what keeps it from comparing: "+report.OrNothing(steps.OneLine(a.Says, 300)), "Argo CD does not know how %s differs.", a)

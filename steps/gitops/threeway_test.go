@@ -109,3 +109,31 @@ func TestDigests(t *testing.T) {
 		t.Errorf("all three differ: %q", d)
 	}
 }
+
+// TestVaries: what a chart makes anew each time is as it was applied, where that is kept, and not
+// known where it is not.
+func TestVaries(t *testing.T) {
+	t.Parallel()
+	of := func(text string) map[string]any { return objectOf(t, `{"kind":"X","data":`+text+`}`) }
+	first, second := of(`{"a":"same","p":"one","only":"x"}`), of(`{"a":"same","p":"two"}`)
+	varies := apart(first, second)
+	if len(varies) != 2 || !varies["data.p"] || !varies["data.only"] {
+		t.Fatalf("%v", varies)
+	}
+	s := side3{name: "x/a", desired: first, recorded: of(`{"a":"same","p":"was"}`), actual: of(`{"a":"same","p":"was"}`), varies: varies, kept: true}
+	if lines := s.lines(); len(lines) > 0 || len(s.open()) > 0 {
+		t.Errorf("as it was applied: %v, open %q", lines, s.open())
+	}
+	s.actual = of(`{"a":"same","p":"by hand"}`)
+	if lines := s.lines(); len(lines) != 1 || lines[0].moved != movedLive || lines[0].desired != `"was"` {
+		t.Errorf("a hand edit: %v", lines)
+	}
+	s.kept, s.recorded = false, second
+	if lines := s.lines(); len(lines) > 0 || strings.Join(s.open(), " ") != "data.only data.p" {
+		t.Errorf("not kept: %v, open %q", lines, s.open())
+	}
+	s.actual = of(`{"a":"other"}`)
+	if lines := s.lines(); len(lines) != 1 || lines[0].at != "data.a" {
+		t.Errorf("beside it: %v", lines)
+	}
+}

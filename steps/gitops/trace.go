@@ -13,6 +13,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
+	"handrail/steps/gitops/manifests"
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/report"
 )
@@ -22,7 +23,7 @@ import (
 const mostParents = 8
 
 func traceFacts() []steps.Field {
-	return []steps.Field{
+	return append([]steps.Field{
 		{Name: "exists", Type: steps.Bool, Doc: "whether the object is there"},
 		{Name: "managed", Type: steps.Bool, Doc: "whether an application claims it"},
 		{Name: "chain", Type: steps.Strings, Doc: "from the object up: parents, application, what applies that one, source; each with what fails there"},
@@ -33,7 +34,7 @@ func traceFacts() []steps.Field {
 		{Name: "applied", Type: steps.Ident, Doc: "revision that was applied last, empty for none"},
 		{Name: "link", Type: steps.Enum, Values: app.Links(), Doc: "the first link of the delivery that fails, none where nothing does"},
 		{Name: "says", Type: steps.String, Doc: "the controller's own words of that, empty where nothing fails"},
-	}
+	}, ladderFacts()...)
 }
 
 type traceProbe struct{ env steps.Env }
@@ -44,13 +45,23 @@ type trail struct {
 	lines []string
 	gaps  []string
 	seen  []string // UIDs, against a circle of references
+
+	owners []owned // the object and what owns it, from the object up
+	claims []claim
+}
+
+// owned is an object on the way up.
+type owned struct {
+	t cluster.Target
+	o cluster.Object
 }
 
 // claim is an application that a mark names, and that claims the object.
 type claim struct {
 	t    cluster.Target
 	a    app.App
-	from source
+	from manifests.Source
+	by   []app.App // what applies the application, from it up
 }
 
 // Probe implements steps.Prober.
@@ -105,6 +116,7 @@ func (tr *trail) up(ctx context.Context, t cluster.Target, o cluster.Object) (*c
 			return nil, nil
 		}
 		tr.seen = append(tr.seen, uid)
+		tr.owners = append(tr.owners, owned{t, o})
 		if of, err := tr.claimed(ctx, t, o); of != nil || err != nil {
 			return of, err
 		}
@@ -201,46 +213,48 @@ func (tr *trail) claimed(ctx context.Context, t cluster.Target, o cluster.Object
 			tr.gaps = append(tr.gaps, fmt.Sprintf("%s does not list %s: the marks may be those of another object", a, t))
 			continue
 		}
-		of := &claim{t: at, a: a, from: sourceOf(ctx, tr.c, a)}
+		of := &claim{t: at, a: a, from: manifests.SourceOf(ctx, tr.c, a)}
 		if out == nil {
 			out = of
 		}
 		tr.lines = append(tr.lines, lineOf(a))
-		if err := tr.above(ctx, at, found); err != nil {
+		if of.by, err = tr.above(ctx, at, found); err != nil {
 			return nil, err
 		}
-		tr.lines = append(tr.lines, "source "+cmp.Or(of.from.String(), "unknown")+failing(app.LinkSource, of.from.fails))
+		tr.claims = append(tr.claims, *of)
+		tr.lines = append(tr.lines, "source "+cmp.Or(of.from.String(), "unknown")+failing(app.LinkSource, of.from.Fails))
 	}
 	return out, nil
 }
 
 // above adds the applications that apply this one: app of apps, a parent Kustomization.
-func (tr *trail) above(ctx context.Context, t cluster.Target, o cluster.Object) error {
+func (tr *trail) above(ctx context.Context, t cluster.Target, o cluster.Object) (by []app.App, err error) {
 	for range mostParents {
 		tr.seen = append(tr.seen, string(o.GetUID()))
 		ms := marks(t, o)
 		if len(ms) == 0 {
-			return nil
+			return by, nil
 		}
 		at, parent, err := ms[0].find(ctx, tr.c)
 		switch {
 		case errors.Is(err, context.Canceled):
-			return err
+			return nil, err
 		case err != nil:
 			tr.gaps = append(tr.gaps, fmt.Sprintf("what applies %s: %v", t, err))
-			return nil
+			return by, nil
 		case slices.Contains(tr.seen, string(parent.GetUID())):
-			return nil // it applies itself, as bootstrapped Flux does
+			return by, nil // it applies itself, as bootstrapped Flux does
 		}
 		a, err := app.Parse(at.Group, at.Kind, parent.Raw)
 		if err != nil {
 			tr.gaps = append(tr.gaps, at.String()+": "+err.Error())
-			return nil
+			return by, nil
 		}
 		tr.lines = append(tr.lines, lineOf(a))
+		by = append(by, a)
 		t, o = at, parent
 	}
-	return nil
+	return by, nil
 }
 
 // lineOf is one application of a chain.
@@ -259,12 +273,35 @@ func failing(link app.Link, says string) string {
 	return fmt.Sprintf(", fails at %s: %s", link, steps.OneLine(says, 300))
 }
 
+// ladder is the way down to the object.
+func (tr *trail) ladder() ladder {
+	var l ladder
+	var above []string
+	var first *app.App
+	for i, of := range tr.claims {
+		by := ""
+		for _, parent := range slices.Backward(of.by) {
+			by = l.application(parent, by)
+		}
+		above = append(above, l.application(of.a, l.source(of.a, of.from), by))
+		if i == 0 {
+			first = &of.a
+		}
+	}
+	for _, of := range slices.Backward(tr.owners) {
+		above = []string{l.object(of.t, of.o, first, slices.DeleteFunc(above, func(s string) bool { return s == "" })...)}
+		first = nil // it speaks of what it applied itself
+	}
+	return l
+}
+
 // tell says what the trail came to.
 func (tr *trail) tell(t cluster.Target, first *claim, f steps.Facts, obs *steps.Observation) {
 	f.Set("chain", steps.StringsOf(tr.lines))
+	tr.ladder().tell(f)
 	if first == nil {
 		if len(tr.gaps) > 0 {
-			f.Unknown(strings.Join(tr.gaps, "; "), "managed", "chain")
+			f.Unknown(strings.Join(tr.gaps, "; "), "managed", "chain", "way", "from", "what", "states")
 			obs.Summary = fmt.Sprintf("What applies %s is not known: %s", t, steps.Clip(tr.gaps[0], 300))
 			return
 		}
@@ -274,8 +311,8 @@ func (tr *trail) tell(t cluster.Target, first *claim, f steps.Facts, obs *steps.
 	}
 	a, from := first.a, first.from
 	link, says := a.Link, a.Says
-	if from.fails != "" {
-		link, says = app.LinkSource, from.fails
+	if from.Fails != "" {
+		link, says = app.LinkSource, from.Fails
 	}
 	f.Set("managed", steps.BoolOf(true))
 	f.Set("resource", steps.StringOf(first.t.Resource.String()))

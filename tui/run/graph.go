@@ -18,6 +18,10 @@ type graphParts struct{ what, reasons bool }
 // drawGraph draws things in their order, with the lines from each to what waits
 // for it, how each stands, and why.
 func drawGraph(env *screen.Env, p *ink.Page, g *steps.Graph, parts graphParts) {
+	if g.Of.Way {
+		drawWay(env, p, g)
+		return
+	}
 	th := p.Theme
 	p.Add(ink.Spread(th.Muted.On("IN THIS ORDER"), graphSigns(env, g), p.W))
 	names, digits := 0, len(strconv.Itoa(len(g.Nodes)))

@@ -1,4 +1,4 @@
-package gitops
+package manifests
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ import (
 // mostRelease bounds what a record of Helm unpacks to.
 const mostRelease = 32 << 20
 
-// release is what Helm applied, by its record: a Secret whose only datum is JSON, packed by gzip and
+// Release is what Helm applied, by its record: a Secret whose only datum is JSON, packed by gzip and
 // in base64 (helm.sh/helm/v4 pkg/storage/driver). Its manifest alone is kept.
-func release(ctx context.Context, c *cluster.Client, of app.Record) ([]map[string]any, error) {
+func Release(ctx context.Context, c *cluster.Client, of app.Record) ([]map[string]any, error) {
 	name := fmt.Sprintf("sh.helm.release.v1.%s.v%d", of.Name, of.Revision)
 	_, o, err := c.Lookup(ctx, "v1", "Secret", of.Namespace, name)
 	if err != nil {
