@@ -153,7 +153,8 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.People):
 		env.Sheet = sheets.PeopleForm(env)
 	case key.Matches(msg, k.Params):
-		r.params(env)
+		st, _ := r.step()
+		r.params(env, r.lacks(st.ID)...)
 	case key.Matches(msg, k.ByHand):
 		r.byHand(env)
 	case key.Matches(msg, k.Settle):
