@@ -328,8 +328,8 @@ func TestAGateThatLacksAParameterAsksForIt(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"enter", "P"} {
 		s := onStage(t, 80, 24, true, "")
-		s.Config.Params = func(id string) []steps.Field { // the one that is lacking is not the first
-			return append(lockFields(id), steps.Field{Name: "release", Type: steps.Path, Doc: "what the lock was for"})
+		s.Config.Params = func(string) []steps.Field { // the one that is lacking is not the first
+			return []steps.Field{{Name: "workspace", Type: steps.String, Doc: "workspace"}, {Name: "release", Type: steps.String, Doc: "what the lock was for"}}
 		}
 		s.bench.ungiven = "release"
 		s.toReady()

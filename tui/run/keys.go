@@ -154,7 +154,11 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		env.Sheet = sheets.PeopleForm(env)
 	case key.Matches(msg, k.Params):
 		st, _ := r.step()
-		r.params(env, r.lacks(st.ID)...)
+		wanted := r.lacks(st.ID)
+		if o, ok := r.Recommended(); ok && o.Kind == triage.DoPlan && len(wanted) == 0 {
+			wanted = r.lacks(o.Step)
+		}
+		r.params(env, wanted...)
 	case key.Matches(msg, k.ByHand):
 		r.byHand(env)
 	case key.Matches(msg, k.Settle):
