@@ -58,7 +58,7 @@ with 3 when something is there and does not work.`,
 func examine(ctx context.Context, p *process.Program) []process.Check {
 	list := []process.Check{checkTool(p), checkPractice(ctx, p)}
 	list = append(list, checkCluster(ctx, p)...)
-	list = append(list, checkState(p), checkRecipients(p), checkBrokers(p), checkPolicy(p), settings.CheckProtected(p), settings.CheckConfig(p), checkLasting(ctx, p), checkTerminal(p))
+	list = append(list, checkState(p), checkRecipients(p), checkBrokers(p), checkPolicy(p), settings.CheckProtected(p), settings.CheckVariables(p), settings.CheckConfig(p), checkLasting(ctx, p), checkTerminal(p))
 	return list
 }
 

@@ -89,6 +89,7 @@ func tellReadOnly(p *process.Program, c session.Config) {
 func stepEnv(p *process.Program) (steps.Env, error) {
 	env, err := p.Env()
 	env.Trusted, env.Protected = func(a string) error { return checkTrust(p, a) }, func() ([]steps.Marker, error) { return settings.ProtectedMarkers(p) }
+	env.Passed = func() ([]steps.Passed, error) { return settings.Variables(p) }
 	env.Known, env.TrustedRunbook = func(dir string) error { return everTrusted(p, dir) }, func(digest string) error { return settings.TrustedText(p, digest) }
 	return env, err
 }

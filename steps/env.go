@@ -50,11 +50,20 @@ type Env struct {
 	// Protected returns the team's own markers of what no gate may change, beside
 	// those that are built in. The error refuses every gate; nil means none.
 	Protected func() ([]Marker, error)
+	// Passed returns what the operator hands on to the tofu and its providers beside what each
+	// gets. With an error nothing more is handed on; nil means nothing.
+	Passed func() ([]Passed, error)
 	// Pin holds each context to the cluster that it led to when the incident first
 	// used it; nil outside of an incident.
 	Pin Pin
 	// Audit returns the next Audit-ID for a request to an API server, "" for none.
 	Audit func() string
+}
+
+// Passed is a variable that the operator hands on to a program, because a provider wants it.
+type Passed struct {
+	Name  string
+	Shown bool // its value is no secret
 }
 
 // SignInFirst is what a credential plugin is told that would ask on the terminal

@@ -36,11 +36,11 @@ func SecretVariables(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if len(value) < 8 || strings.HasPrefix(value, "/") {
+		if secretVariable.MatchString(name) && !notSecretTail.MatchString(name) {
+			out = append(out, SecretValues([]string{kv})...)
 			continue
 		}
-		if secretVariable.MatchString(name) && !notSecretTail.MatchString(name) {
-			out = append(out, value)
+		if short(value) {
 			continue
 		}
 		if u, err := url.Parse(value); err == nil && u.User != nil && u.Host != "" {
@@ -51,3 +51,17 @@ func SecretVariables(environ []string) []string {
 	}
 	return out
 }
+
+// SecretValues are the values of variables that are secret whatever their names say.
+func SecretValues(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		if _, value, _ := strings.Cut(kv, "="); !short(value) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// short reports whether a value is too short to be looked for in what is printed, or a path.
+func short(value string) bool { return len(value) < 8 || strings.HasPrefix(value, "/") }

@@ -322,22 +322,26 @@ func TestParametersChangeOnTheScreen(t *testing.T) {
 	}
 }
 
-// TestEnterAsksForWhatAGateLacks: where nothing but a parameter keeps a gate shut, enter
-// opens the sheet at its line, and does not go past the repair.
-func TestEnterAsksForWhatAGateLacks(t *testing.T) {
+// TestAGateThatLacksAParameterAsksForIt: where nothing but a parameter keeps a gate shut, enter
+// opens the sheet at its line, and does not go past the repair. P opens it there too.
+func TestAGateThatLacksAParameterAsksForIt(t *testing.T) {
 	t.Parallel()
-	s := onStage(t, 80, 24, true, "")
-	s.Config.Params = lockFields
-	s.bench.ungiven = "log"
-	s.toReady()
-	s.want(t, "Give log: Release the lock waits for it")
-	before := len(s.bench.sent)
-	s.press("enter")
-	s.want(t, "Parameters of state-lock")
-	s.write("run.log")
-	s.press("enter", "enter")
-	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Params["log"] != "run.log" {
-		t.Errorf("sent %+v", sent)
+	for _, key := range []string{"enter", "P"} {
+		s := onStage(t, 80, 24, true, "")
+		s.Config.Params = func(string) []steps.Field { // the one that is lacking is not the first
+			return []steps.Field{{Name: "workspace", Type: steps.String, Doc: "workspace"}, {Name: "release", Type: steps.String, Doc: "what the lock was for"}}
+		}
+		s.bench.ungiven = "release"
+		s.toReady()
+		s.want(t, "Give release: Release the lock waits for it")
+		before := len(s.bench.sent)
+		s.press(key)
+		s.want(t, "Parameters of state-lock")
+		s.write("run.log")
+		s.press("enter", "enter")
+		if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Params["release"] != "run.log" {
+			t.Errorf("%s: sent %+v", key, sent)
+		}
 	}
 }
 

@@ -10,9 +10,15 @@ import (
 )
 
 // KnownSecrets are the values that handrail's own surroundings say are secret:
-// variables by their name, and what the kubeconfig in use authenticates with.
+// variables by their name, those that are handed on and not shown, and what the kubeconfig in use authenticates with.
 func KnownSecrets(p *process.Program) []string {
 	out := append(steps.SecretVariables(p.Environ), p.Secrets()...)
+	handed, _ := Variables(p) // a file that is not understood hands on nothing
+	for _, v := range handed {
+		if !v.Shown {
+			out = append(out, steps.SecretValues([]string{v.Name + "=" + p.Getenv(v.Name)})...)
+		}
+	}
 	env, err := p.Env()
 	if err != nil {
 		return out

@@ -174,6 +174,7 @@ func settingFiles(p *process.Program, env steps.Env) ([]settingFile, error) {
 		out = append(out, settingFile{at.of, filepath.Join(dir, ConfigFile), func() error { _, _, err := readConfig(at.of, filepath.Join(dir, ConfigFile)); return err }, false},
 			settingFile{at.of, filepath.Join(dir, PolicyFile), func() error { _, _, err := readPolicy(filepath.Join(dir, PolicyFile), nil); return err }, false},
 			settingFile{at.of, filepath.Join(dir, ProtectedFile), func() error { _, err := ProtectedMarkers(p); return err }, false},
+			settingFile{at.of, filepath.Join(dir, VariablesFile), func() error { _, err := readVariables(p, filepath.Join(dir, VariablesFile)); return err }, false},
 			settingFile{at.of, filepath.Join(dir, InterfaceFile), func() error { _, err := preferencesIn(dir); return err }, false})
 		if at.of == "user" {
 			brokers := cmp.Or(p.Getenv("HANDRAIL_BROKERS"), filepath.Join(dir, "brokers.yaml"))
@@ -284,7 +285,7 @@ func unsaid() []Setting {
 		{"interface.keys", "as ? shows on any screen"}, {"interface.breakGlass", "the usual label"},
 		{"config.readOnly", "false"}, {"config.readOnlyContexts", "none"}, {"policy.secondPerson", "none"},
 		{"protected.markers", "role=protected, purpose=chaos-canary"}, {"redaction.rules", "those that are built in"},
-		{"brokers.brokers", "none"}, {"recipients", "none"}, {"allowed_signers", "none"},
+		{"variables.variables", "none"}, {"brokers.brokers", "none"}, {"recipients", "none"}, {"allowed_signers", "none"},
 	} {
 		out = append(out, Setting{Name: kv[0], Value: kv[1], Source: "default"})
 	}

@@ -13,7 +13,7 @@ import (
 	"handrail/steps"
 )
 
-// Files that rule gates stand in two places: below /etc, for everybody on the machine, and below the user's own
+// Files that rule gates, and what runs behind them, stand in two places: below /etc, for everybody on the machine, and below the user's own
 // configuration. What the machine's say holds whatever the user's say.
 
 // machineConfig is where the files of the machine are.
@@ -42,7 +42,7 @@ func Rules(p *process.Program) []steps.KV {
 	var out []steps.KV
 	for _, at := range rulesDirs(p) {
 		dir, err := at.dir()
-		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile, ConfigFile} {
+		for _, name := range []string{PolicyFile, ProtectedFile, InterfaceFile, ConfigFile, VariablesFile} {
 			kv := steps.KV{Key: name + " of the " + at.of}
 			if err != nil {
 				kv.Value = "unknown: " + err.Error()

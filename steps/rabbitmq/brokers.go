@@ -27,6 +27,7 @@ type broker struct {
 	base     string // scheme://host:port/prefix
 	user     string
 	password func() (string, error)
+	variable string // that the password is in, "" for a file
 	ca       []byte // PEM, nil for the roots of the system
 }
 
@@ -101,6 +102,18 @@ func Check(env steps.Env) (file string, addresses []string, err error) {
 	return file, addresses, err
 }
 
+// PasswordVariables are the variables that hold passwords of brokers, by the file that names them.
+func PasswordVariables(env steps.Env) ([]string, error) {
+	_, all, err := readBrokers(env)
+	var out []string
+	for _, b := range all {
+		if b.variable != "" {
+			out = append(out, b.variable)
+		}
+	}
+	return out, err
+}
+
 // ErrNoFile says that no broker is named because there is no file that names one.
 var ErrNoFile = errors.New("there is no file of brokers")
 
@@ -169,6 +182,7 @@ func parseBroker(n *yaml.Node, dir string, getenv func(string) string) (broker, 
 	case (file == "") == (variable == ""):
 		return broker{}, errors.New("write password_file, a file that holds the password alone, or password_env, the name of a variable")
 	case variable != "":
+		b.variable = variable
 		b.password = func() (string, error) {
 			if word := getenv(variable); word != "" {
 				return word, nil

@@ -153,7 +153,12 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.People):
 		env.Sheet = sheets.PeopleForm(env)
 	case key.Matches(msg, k.Params):
-		r.params(env)
+		st, _ := r.step()
+		wanted := r.lacks(st.ID)
+		if o, ok := r.Recommended(); ok && o.Kind == triage.DoPlan && len(wanted) == 0 {
+			wanted = r.lacks(o.Step)
+		}
+		r.params(env, wanted...)
 	case key.Matches(msg, k.ByHand):
 		r.byHand(env)
 	case key.Matches(msg, k.Settle):

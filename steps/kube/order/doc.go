@@ -42,7 +42,7 @@ func Known() []Fault {
 		{"orphan_hook", "a hook that nobody keeps is in the way"},
 		{"namespace", "a namespace does not go"},
 		{"script", "a script hides its errors"},
-		{"migration", "a migration was half applied"},
+		{"migration", "a migration is not complete"},
 		{"schema", "the declared schema is not the one that is there"},
 		{"init", "an init container does not get through"},
 		{"crash", "a container does not stay up"},

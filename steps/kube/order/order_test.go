@@ -130,7 +130,7 @@ func TestDraw(t *testing.T) {
 ├──── 2 rbac        an account lacks a right
 ├──── 3 pvc         a claim is not bound
 ├──── 4 egress_dns  policies block DNS
-└─┬─▶ 5 migration   a migration was half applied
+└─┬─▶ 5 migration   a migration is not complete
 ┌─┴─▶ 6 schema      the declared schema is not the one that is there
 └───▶ 7 init        an init container does not get through
 `},
@@ -139,7 +139,7 @@ func TestDraw(t *testing.T) {
 +---- 2 rbac                 an account lacks a right
 +---- 3 pvc                  a claim is not bound
 +---- 4 egress_dns  unknown  policies block DNS
-'-.-> 5 migration            a migration was half applied
+'-.-> 5 migration            a migration is not complete
 .-+-> 6 schema               the declared schema is not the one that is there
 '---> 7 init                 an init container does not get through
 `},

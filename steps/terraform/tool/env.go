@@ -2,7 +2,6 @@ package tool
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,19 +9,20 @@ import (
 )
 
 // Env builds the environment of a tofu from scratch: what it needs to run,
-// the credentials of providers and backends, and nothing that changes its
-// arguments, its log or the servers that it talks to.
+// the credentials of providers and backends, what the operator's settings add, and nothing that
+// changes its arguments, its log or the servers that it talks to.
 func Env(env steps.Env) []string {
+	more, _ := passed(env) // Withheld says what is wrong with it, where that matters
 	var out []string
 	for _, kv := range env.Environ {
-		if name, _, ok := strings.Cut(kv, "="); ok && passes(name) {
+		if name, _, ok := strings.Cut(kv, "="); ok && passes(name, more) {
 			out = append(out, kv)
 		}
 	}
 	return append(append(out, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1"), noInstall()...)
 }
 
-func passes(name string) bool {
+func passes(name string, more []steps.Passed) bool {
 	exact := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ",
 		"KUBECONFIG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -42,27 +42,7 @@ func passes(name string) bool {
 			return true
 		}
 	}
-	return false
-}
-
-// variable is the name of one of the environment, as an error of a provider writes it.
-var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b`)
-
-// Withheld says of the variables that an error names and that are set here which of them are
-// not handed on to a program, and how it gets them all the same; "" for none.
-func Withheld(env steps.Env, said []byte) string {
-	var names []string
-	for _, name := range variable.FindAllString(string(said), -1) {
-		set := slices.ContainsFunc(env.Environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-		if set && !passes(name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s is set here, and handrail does not hand it on: a program gets the variables of the known clouds and backends, and TF_VAR_NAME of any name. "+
-		"Give the provider the value in its configuration, by a variable of the module that TF_VAR_NAME sets; docs/settings.md lists what is handed on.", strings.Join(names, ", "))
+	return slices.ContainsFunc(more, func(p steps.Passed) bool { return p.Name == name })
 }
 
 // FirstErrorOf is [FirstError] of a program that Env started, with what was kept from it.
@@ -75,15 +55,22 @@ func FirstErrorOf(env steps.Env, stderr []byte) string {
 }
 
 // Secrets returns the values in the environment of a tofu that are secret:
-// it may print them in a form that no pattern knows.
+// it may print them in a form that no pattern knows. What the operator's settings add is one,
+// unless they say that it may be shown.
 func Secrets(env steps.Env) []string {
-	var passed []string
+	more, _ := passed(env)
+	var by, own []string
 	for _, kv := range env.Environ {
-		if name, _, ok := strings.Cut(kv, "="); ok && passes(name) {
-			passed = append(passed, kv)
+		name, _, ok := strings.Cut(kv, "=")
+		switch {
+		case !ok:
+		case slices.ContainsFunc(more, func(p steps.Passed) bool { return p.Name == name && !p.Shown }):
+			own = append(own, kv)
+		case passes(name, more):
+			by = append(by, kv)
 		}
 	}
-	return steps.SecretVariables(passed)
+	return append(steps.SecretVariables(by), steps.SecretValues(own)...)
 }
 
 // Trusted says why no program may run in dir, nil where a person trusted it.
