@@ -147,9 +147,14 @@ func TestMarkedLinesKeepTheirForm(t *testing.T) {
 		}
 	}
 	// Beyond what is held, too.
-	long := strings.Repeat("a line of a log that says nothing\n", unitMost/30) + in
-	if got, _ := stream(r, "text/plain", []byte(long)); !strings.HasSuffix(got, want) {
-		t.Errorf("after much text: %q", got[len(got)-300:])
+	before := strings.Repeat("a line of a log that says nothing\n", unitMost/30)
+	for i := range in {
+		if i%31 > 0 {
+			continue
+		}
+		if got, _ := stream(r, "text/plain", []byte(before+in[:i]), []byte(in[i:])); !strings.HasSuffix(got, want) {
+			t.Fatalf("after much text, split at %d: %q", i, got[len(got)-300:])
+		}
 	}
 }
 
