@@ -200,7 +200,7 @@ func TestRulesAreRecorded(t *testing.T) {
 			t.Errorf("%s is %q, want %s", key, got, want)
 		}
 	}
-	if n := len(before); n != 9 || !strings.HasPrefix(before[8].Value, "sha256:") {
+	if n := len(before); n != 11 || !strings.HasPrefix(before[10].Value, "sha256:") {
 		t.Errorf("rules %v, want the approvers last", before)
 	}
 	if markers, err := settings.ProtectedMarkers(p); err != nil || len(markers) != 1 {

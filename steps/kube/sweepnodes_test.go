@@ -79,7 +79,7 @@ func TestNodeReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFact(t, obs, "timers", "?on the way")
-	for name, want := range map[string]string{"no-such": "no such file", ".": "not a plain file"} {
+	for name, want := range map[string]string{"no-such": "no such file", ".": "not a regular file"} {
 		if _, err := readsProbe(t.Context(), steps.Env{Dir: filepath.Dir(file), Now: time.Now}, "kube/node-report", steps.Params{"file": steps.PathOf(name)}, newReadsSink()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
