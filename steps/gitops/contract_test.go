@@ -378,7 +378,8 @@ func (s *side) threeWays(first string) {
 	}
 }
 
-// descends asks what comes of a file that was changed live.
+// descends asks what comes of a file that was changed live. The repository is named: that of the other controller
+// may have the same commit, made in the same second.
 func (s *side) descends() {
 	s.Helper()
 	object := "configmap/" + s.target + "/settings"
@@ -386,8 +387,8 @@ func (s *side) descends() {
 		in   steps.Params
 		want map[string]string
 	}{
-		"file":        {steps.Params{"path": steps.StringOf("app/settings.yaml"), "clone": steps.PathOf(s.repo.Clone())}, map[string]string{"whole": "false", "differs": object}},
-		"above it":    {steps.Params{"path": steps.StringOf("."), "clone": steps.PathOf(s.repo.Clone())}, map[string]string{"whole": "true", "differs": object}},
+		"file":        {steps.Params{"path": steps.StringOf("app/settings.yaml"), "clone": steps.PathOf(s.repo.Clone()), "repository": steps.StringOf(s.repo.URL)}, map[string]string{"whole": "false", "differs": object}},
+		"above it":    {steps.Params{"path": steps.StringOf("."), "clone": steps.PathOf(s.repo.Clone()), "repository": steps.StringOf(s.repo.URL)}, map[string]string{"whole": "true", "differs": object}},
 		"application": {s.with(steps.Params{"clone": steps.PathOf(s.repo.Clone())}), map[string]string{"whole": "true", "differs": object}},
 	} {
 		obs := s.probe("gitops/path", of.in)
