@@ -191,10 +191,16 @@ type hand struct {
 	*stage
 	b       *table
 	keys    int
+	lines   int // of words that were typed, each with the enter that ends it
 	screens int
 	seen    string
 	wrote   string // the line of a sheet that was typed last
 	trail   []string
+}
+
+func (h *hand) types(words string) {
+	h.lines++
+	h.stage.types(words)
 }
 
 func (h *hand) key(k string) {
@@ -476,7 +482,10 @@ func TestStrokes(t *testing.T) {
 			h := strokes(t, rb, cat, &d.Cases[at])
 			h.begin(t)
 			gate := h.toGate()
-			t.Logf("%-24s %2d keys %2d screens to %s", rb.ID, h.keys, h.screens, gate)
+			t.Logf("%-24s %2d keys, %2d besides those that end a line of words, %2d screens to %s", rb.ID, h.keys, h.keys-h.lines, h.screens, gate)
+			if h.keys-h.lines > 12 || h.screens > 10 {
+				t.Errorf("%d keys besides words on %d screens, at most 12 and 10 are allowed", h.keys-h.lines, h.screens)
+			}
 			if h.b.state.Gates[rb.ID+"/"+gate].Phase != triage.GateArmed {
 				t.Fatal("it came to no gate")
 			}
