@@ -159,8 +159,7 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 	for _, t := range s.asked() {
 		c, ok := s.Topics[t]
 		if c.Provisional || t == TopicClass && c.Value == Unknown || t == TopicConsistent && (!ok || c.Value == Unknown) {
-			w := want{kind: DoConclude, topic: t}
-			out = append(append(out, anew(s, w, judge)...), w)
+			out = append(out, want{kind: DoConclude, topic: t})
 		}
 	}
 	for _, d := range s.Debts {
@@ -242,13 +241,13 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		switch {
 		case !ok:
 		case st.Kind == CompareStep: // it may set what people say beside what was read
-			rest = append(append(rest, anew(s, w, judge)...), w)
+			rest = append(rest, w)
 		case w.kind == DoProbe && early && st.Heavy:
 			heavy = append(heavy, w)
 		case w.kind == DoProbe && early:
 			light = append(light, w)
 		default:
-			rest = append(append(rest, anew(s, w, judge)...), w)
+			rest = append(rest, w)
 		}
 	}
 	out := slices.Concat(light, heavy, rest)
