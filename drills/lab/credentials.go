@@ -126,5 +126,5 @@ func etcdClient(dir, url string) (*client, error) {
 		return nil, errors.New("the certificate of the lab's etcd cannot be read")
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
-	return &client{url: url, http: &http.Client{Transport: transport, Timeout: 30 * time.Second}}, nil
+	return &client{url: url, http: &http.Client{Transport: transport, Timeout: 3 * time.Minute}}, nil
 }
