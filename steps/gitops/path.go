@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -89,12 +88,8 @@ func (p pathProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Observation{}, errors.New("name a path in the repository, or an application")
 	}
 	if r.clone != "" {
-		dir := r.clone
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.env.Dir, dir)
-		}
 		var err error
-		if r.git, err = gitread.Open(dir); err != nil {
+		if r.git, err = gitread.Open(steps.Below(p.env.Dir, r.clone)); err != nil {
 			return steps.Observation{}, fmt.Errorf("%s: %w", r.clone, err)
 		}
 	}

@@ -3,7 +3,6 @@ package manifests
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"handrail/steps"
@@ -48,9 +47,7 @@ func Unrendered(a app.App, clone string) string {
 
 // At makes what an application wants at a commit of a clone.
 func At(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, clone, commit string) (Set, error) {
-	if !filepath.IsAbs(clone) {
-		clone = filepath.Join(env.Dir, clone)
-	}
+	clone = steps.Below(env.Dir, clone)
 	c, err := gitread.Open(clone)
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", clone, err)
