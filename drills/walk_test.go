@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"handrail/drills"
+	"handrail/drills/lab/gitops"
 	"handrail/session"
 	"handrail/session/audit"
 	"handrail/session/walk"
@@ -227,6 +228,11 @@ func walkAll(t *testing.T, cluster bool, world func(*testing.T) (drills.Options,
 			w := &walked{scene: s, o: o, c: c, ended: make(chan struct{})}
 			w.o.Progress = func(text string) { fmt.Fprintln(&w.said, text) }
 			under = append(under, w)
+		}
+	}
+	if cluster && len(under) > 0 {
+		if err := gitops.Define(t.Context(), under[0].o.Lab); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for _, w := range under {

@@ -171,7 +171,8 @@ type argoApp struct {
 		Name        string
 		Annotations map[string]string
 	}
-	Status struct {
+	Operation map[string]any
+	Status    struct {
 		Sync           struct{ Status, Revision string }
 		OperationState struct{ Phase, Message string }
 		Conditions     []struct{ Type, Message string }
@@ -209,16 +210,36 @@ func (d deliver) apply(ctx context.Context, st *stage.Stage) error {
 		end = "Succeeded"
 	}
 	if !d.Automated { // its first sync is begun by hand
-		operation := map[string]any{"initiatedBy": map[string]any{"username": "release"}, "sync": map[string]any{"revision": "main"}}
-		if end == "Succeeded" { // the parts of Argo CD may still be starting
-			operation["retry"] = map[string]any{"limit": 5, "backoff": map[string]any{"duration": "2s"}}
-		}
-		app["operation"] = operation
+		app["operation"] = firstSync(end)
 	}
 	if err := st.World.Request(ctx, http.MethodPost, fmt.Sprintf(applicationsPath, ns), "application/json", app, nil); err != nil {
 		return err
 	}
-	return awaitEnd(ctx, st, d.Name, end)
+	return awaitFirst(ctx, st, d, end)
+}
+
+// firstSync is the operation by which an application is brought to its end.
+func firstSync(end string) map[string]any {
+	operation := map[string]any{"initiatedBy": map[string]any{"username": "release"}, "sync": map[string]any{"revision": "main"}}
+	if end == "Succeeded" { // the parts of Argo CD may still be starting
+		operation["retry"] = map[string]any{"limit": 5, "backoff": map[string]any{"duration": "2s"}}
+	}
+	return operation
+}
+
+// awaitFirst waits for the end of the first sync. It ends as Error where Argo CD could not begin, since a part of it or the
+// API server was not ready: it is begun again then, as a person would.
+func awaitFirst(ctx context.Context, st *stage.Stage, d deliver, end string) error {
+	var failed error
+	again := map[string]any{"operation": firstSync(end)}
+	at := fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name) + "/" + d.Name
+	err := awaitApps(ctx, st, "end as "+end, func(a argoApp) bool {
+		if a.Metadata.Name == d.Name && a.Operation == nil && a.Status.OperationState.Phase == "Error" && !d.Automated && failed == nil {
+			failed = st.World.Request(ctx, http.MethodPatch, at, "application/merge-patch+json", again, nil)
+		}
+		return failed != nil || ended(a, d.Name, end)
+	})
+	return errors.Join(failed, err)
 }
 
 // awaitApps waits until each application of the drill is so.

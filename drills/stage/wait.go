@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// Interval is how often it is asked whether something is so.
+// Interval is how soon it is asked for the second time whether something is so.
 const Interval = 20 * time.Millisecond
+
+// rarest is how often it is asked in the end: what takes long is asked about less often, since the answer costs the API
+// server as much as the work that is waited for.
+const rarest = time.Second
 
 // Tail is the end of what a program said.
 func Tail(out []byte) string {
@@ -24,7 +28,8 @@ const settleLimit = 5 * time.Minute
 func (st *Stage) Wait(ctx context.Context, otherwise string, so func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleLimit, errors.New(otherwise+" within "+settleLimit.String()))
 	defer cancel()
-	tick := time.NewTicker(Interval)
+	every := Interval
+	tick := time.NewTimer(every)
 	defer tick.Stop()
 	for {
 		if done, err := so(); done || err != nil {
@@ -34,6 +39,8 @@ func (st *Stage) Wait(ctx context.Context, otherwise string, so func() (bool, er
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
+			every = min(every*3/2, rarest)
+			tick.Reset(every)
 		}
 	}
 }

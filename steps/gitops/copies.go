@@ -70,7 +70,7 @@ func copiesFacts() []steps.Field {
 		{Name: "git_stale", Type: steps.Strings, Doc: "paths in Git that hold something else than what is right, with what"},
 		{Name: "live_wrong", Type: steps.Strings, Doc: "copies that hold something else than what is right, with what"},
 		{Name: "revision", Type: steps.Ident, Doc: "the one commit that all the applications compare with"},
-		{Name: "settled", Type: steps.Bool, Doc: "whether each application is synced at that commit and healthy, and none has an operation that runs"},
+		{Name: "unsettled", Type: steps.Strings, Doc: "applications that are not synced and healthy at that commit by an operation that succeeded, each with what it is instead"},
 		{Name: "since_sync", Type: steps.Duration, Ages: true, Doc: "since when the last operation of any of them has ended"},
 		{Name: "loaded", Type: steps.Table, Doc: "each copy, and whether the Pods beside it took it before its last write (old), after it (new), or do not take it at their start (none)"},
 		{Name: "old", Type: steps.Strings, Doc: "workloads whose Pods took the copy before its last write, as resource/namespace/name"},

@@ -106,7 +106,7 @@ func TestCopies(t *testing.T) {
 		"by_hand":    "accounts/settings; loans/settings", "hand_at": at(-8000).Format(time.RFC3339),
 		"running":    "map[applications.argoproj.io/argocd/cards:u-cards]",
 		"issuer_app": "accounts", "third_app": "cards", "third_app_namespace": "argocd", "issuer_paused": "true", "third_paused": "false",
-		"revision": before, "settled": "true", "since_sync": "30m0s", "old": "",
+		"revision": before, "unsettled": "", "since_sync": "30m0s", "old": "",
 	})
 	if !strings.Contains(obs.Summary, "3 copies with 3 different contents") || !strings.Contains(obs.Summary, "Git is stale in 6 places") {
 		t.Error(obs.Summary)
@@ -157,8 +157,8 @@ func TestCopiesDoubt(t *testing.T) {
 		"none of the issuer": {nil, &right, []*copyOf{copyAs("cards", right, right), copyAs("loans", right, right)},
 			map[string]string{"issuer": "", "out_of_reach": "loans/settings: it is beyond the three that are gone through in turn; cards/settings: it is beyond the three that are gone through in turn; namespace accounts, which issues the tokens, has no copy"}, ""},
 		"two commits": {nil, &right, []*copyOf{copyAs("accounts", right, right), copyAs("cards", right, right, func(c *copyOf) { c.app.Tried = merged })},
-			map[string]string{"revision": "unknown", "settled": "false"}, ""},
-		"not healthy": {nil, &right, []*copyOf{copyAs("accounts", right, right, func(c *copyOf) { c.app.Health = app.Degraded })}, map[string]string{"settled": "false"}, ""},
+			map[string]string{"revision": "unknown", "unsettled": "cards: the commit that it compares with was not synced yet; they compare with different commits"}, ""},
+		"not healthy": {nil, &right, []*copyOf{copyAs("accounts", right, right, func(c *copyOf) { c.app.Health = app.Degraded })}, map[string]string{"unsettled": "accounts: health degraded"}, ""},
 		"taken away": {nil, &right, []*copyOf{copyAs("accounts", right, right, func(c *copyOf) {
 			c.app.History = []app.Deployment{{Auto: true, At: at(-300)}, {Auto: false, At: at(-10)}}
 		})}, map[string]string{"taken_away": "argocd application argocd/accounts", "issuer_paused": "false",

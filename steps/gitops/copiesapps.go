@@ -13,7 +13,7 @@ import (
 // tellApps says how the copies are delivered, and who would write over them.
 func (r *copiesRun) tellApps() {
 	if r.appsOf != "" {
-		names := []string{"apps", "running", "auto_sync", "taken_away", "out_of_reach", "revision", "settled", "since_sync"}
+		names := []string{"apps", "running", "auto_sync", "taken_away", "out_of_reach", "revision", "unsettled", "since_sync"}
 		for _, side := range liveSides {
 			names = append(names, side+"_app", side+"_app_namespace", side+"_paused")
 		}
@@ -89,9 +89,27 @@ func byItself(a app.App) (at time.Time) {
 	return at
 }
 
+// unsettledBy is what keeps an application from being settled, "" for nothing.
+func unsettledBy(a app.App) string {
+	commit := app.Commit(a.Tried)
+	switch {
+	case a.Operation.Phase != app.Succeeded:
+		return "its last operation is " + cmp.Or(string(a.Operation.Phase), "none")
+	case commit == "":
+		return "it was compared with no commit"
+	case app.Commit(a.Applied) != commit:
+		return "the commit that it compares with was not synced yet"
+	case a.Sync != app.Synced:
+		return "not in sync with Git"
+	case a.Health != app.Healthy:
+		return "health " + string(cmp.Or(a.Health, app.HealthUnknown))
+	}
+	return ""
+}
+
 // tellSynced says whether the applications stand at one commit.
 func (r *copiesRun) tellSynced() {
-	commits, settled, ran := map[string]bool{}, true, true
+	commits, unsettled, ran := map[string]bool{}, []string{}, true
 	var ended time.Time
 	for _, c := range r.copies {
 		if c.app == nil {
@@ -100,7 +118,9 @@ func (r *copiesRun) tellSynced() {
 		a := *c.app
 		commit := app.Commit(a.Tried)
 		commits[commit] = true
-		settled = settled && a.Sync == app.Synced && a.Health == app.Healthy && commit != "" && app.Commit(a.Applied) == commit && a.Operation.Phase == app.Succeeded
+		if is := unsettledBy(a); is != "" {
+			unsettled = append(unsettled, a.Name+": "+is)
+		}
 		ran = ran && !a.Operation.Ended.IsZero()
 		if a.Operation.Ended.After(ended) {
 			ended = a.Operation.Ended
@@ -108,17 +128,17 @@ func (r *copiesRun) tellSynced() {
 	}
 	switch {
 	case len(commits) == 0:
-		r.f.Unknown("no application applies a copy", "revision", "settled", "since_sync")
+		r.f.Unknown("no application applies a copy", "revision", "unsettled", "since_sync")
 		return
 	case len(commits) > 1:
 		r.f.Unknown("the applications compare with different commits: refresh them", "revision")
-		settled = false
+		unsettled = append(unsettled, "they compare with different commits")
 	default:
 		for commit := range commits {
 			r.f.Set("revision", steps.IdentOf(commit))
 		}
 	}
-	r.f.Set("settled", steps.BoolOf(settled))
+	r.f.Set("unsettled", steps.StringsOf(unsettled))
 	now, clockless := r.now()
 	switch {
 	case !ran:

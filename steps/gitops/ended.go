@@ -14,6 +14,10 @@ import (
 // look is the time between two looks at an operation that runs.
 const look = time.Second
 
+// compares is how many looks after the end of an operation of Argo CD its next comparison is waited for: until then the
+// application still says that it differs. It begins by itself and takes seconds.
+const compares = 60
+
 // begun is the operation that an act began, as an application shows it: it is a later one
 // than the one before the act.
 func begun(o act.Order, now act.Sighting) (a app.App, is bool, err error) {
@@ -70,7 +74,7 @@ func followSync(ctx context.Context, env steps.Env, p steps.Preview, done steps.
 	}
 	inner, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	said := ""
+	said, after := "", 0
 	for {
 		now, err := act.SightAt(inner, c, o)
 		if err == nil && (now.Absent || now.Other != "") {
@@ -86,7 +90,10 @@ func followSync(ctx context.Context, env steps.Env, p steps.Preview, done steps.
 			if ended {
 				done.Result, done.Response = outcome(a)
 				done.After = append(now.After(steps.Find(done.After, act.KeyAudit)), results(a)...)
-				return done, nil
+				if after++; comparedSince(a) || after > compares {
+					return done, nil
+				}
+				a.Operation.Message = "waiting for Argo CD to compare again"
 			}
 			if line := a.Operation.Message; line != said {
 				said = line
@@ -96,6 +103,9 @@ func followSync(ctx context.Context, env steps.Env, p steps.Preview, done steps.
 		if err := act.Pause(inner, look); err != nil {
 			if ctx.Err() != nil {
 				return done, ctx.Err()
+			}
+			if after > 0 {
+				return done, nil
 			}
 			done.Result = steps.Failed
 			done.Response = fmt.Sprintf("It was begun, and has not ended after %s: %s. It goes on; wait and read it again, or end it with gitops/terminate.", wait, steps.OneLine(said, 300))
@@ -114,6 +124,18 @@ func endedNow(o act.Order, now act.Sighting) (app.App, bool, error) {
 		return a, app.Handled(now.Raw, requestedAt) && a.Operation.Phase != app.Running, nil
 	}
 	return a, is && !a.Operation.Ended.IsZero() && a.Operation.Phase != app.Running && a.Operation.Phase != app.Terminating, nil
+}
+
+// comparedSince reports whether an application says how it differs now that its operation has ended. Argo CD writes
+// whole seconds: a comparison in the second of the end may be one from before it, which its sync status then tells.
+func comparedSince(a app.App) bool {
+	switch {
+	case a.Controller != app.ArgoCD || a.Operation.Phase != app.Succeeded:
+		return true
+	case a.Checked.Equal(a.Operation.Ended):
+		return a.Sync == app.Synced
+	}
+	return a.Checked.After(a.Operation.Ended)
 }
 
 // results are what an operation came to for each object that it changed or failed at.

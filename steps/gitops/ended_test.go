@@ -1,13 +1,16 @@
 package gitops
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"handrail/steps"
+	"handrail/steps/gitops/app"
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/patch"
 )
@@ -84,6 +87,31 @@ func TestEndedNow(t *testing.T) {
 	} {
 		if _, got, err := endedNow(tc.o, act.Sighting{Raw: []byte(tc.raw)}); err != nil || got != tc.want {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, tc.want)
+		}
+	}
+}
+
+// TestComparedSince: an application says how it differs now once it was compared after its operation.
+func TestComparedSince(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2026, 11, 24, 9, 5, 5, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		a    app.App
+		want bool
+	}{
+		"before":                    {app.App{Checked: end.Add(-time.Second)}, false},
+		"never":                     {app.App{}, false},
+		"in that second, differs":   {app.App{Checked: end, Sync: app.OutOfSync}, false},
+		"in that second, no more":   {app.App{Checked: end, Sync: app.Synced}, true},
+		"after, and still differs":  {app.App{Checked: end.Add(time.Second), Sync: app.OutOfSync}, true},
+		"failed: it is as it was":   {app.App{Operation: app.Operation{Phase: app.Failed}}, true},
+		"Flux compares as it syncs": {app.App{Controller: app.Flux}, true},
+	} {
+		a := tc.a
+		a.Controller = cmp.Or(a.Controller, app.ArgoCD)
+		a.Operation = app.Operation{Phase: cmp.Or(a.Operation.Phase, app.Succeeded), Ended: end}
+		if got := comparedSince(a); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
 }

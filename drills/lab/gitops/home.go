@@ -160,6 +160,29 @@ func (h *home) define(ctx context.Context, files []string) error {
 	return nil
 }
 
+// Define makes the definitions of all controllers. Each change of one lets every Argo CD of a lab read the schema of its API
+// server anew, which takes seconds, so that tests that run many begin with it.
+func Define(ctx context.Context, l *lab.Lab) error {
+	for _, name := range append([]string{"argocd", "external-secrets"}, fluxControllers...) {
+		program, err := l.Controller(ctx, name, nil)
+		if err != nil {
+			return err
+		}
+		pattern := "*.yaml"
+		if name == "argocd" {
+			pattern = "*-crd.yaml"
+		}
+		crds, err := manifests(program, pattern)
+		if err != nil {
+			return err
+		}
+		if err := newHome(l, "", name).define(ctx, crds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // servedWithin is how long a definition may take until its objects can be made.
 const servedWithin = time.Minute
 
