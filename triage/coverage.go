@@ -83,13 +83,16 @@ func better(a, b Covered) Covered {
 
 // covers says how an item stands by one step of those that should capture it.
 func (s *State) covers(c Covered, st *Step) Covered {
-	if recorded(st) && st.Kind == ManualStep && st.Gives != nil && slices.Contains(st.Covers, c.Item) {
+	if recorded(s, st) && st.Kind == ManualStep && st.Gives != nil && slices.Contains(st.Covers, c.Item) {
 		return c.given(st)
 	}
-	if recorded(st) {
+	if recorded(s, st) {
 		c.Standing, c.Step, c.Seq, c.At = Captured, st.ID, st.EndSeq, st.Ended
 		if n := len(st.Gaps); n > 0 {
 			c.Why = fmt.Sprintf("with gaps: %s", strings.Join(st.Gaps, "; "))
+		}
+		if removed(s, st) {
+			c.Seq, c.At, c.Why = st.KeptSeq, st.KeptAt, because("read before it changed, and could not be read again", st.Summary)
 		}
 		return c
 	}

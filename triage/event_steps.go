@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"handrail/triage/record"
 )
@@ -91,8 +92,12 @@ func (b ProbeEnd) fold(f *folder) error {
 		f.sample(st, b)
 	case b.Outcome == "ok":
 		f.settled(st, Settled)
+		st.KeptSeq, st.KeptAt = st.EndSeq, st.Ended
 	default:
 		f.settled(st, CannotTell)
+		if st.Elsewhere {
+			st.KeptSeq, st.KeptAt = 0, time.Time{}
+		}
 	}
 	if st.Void {
 		void := *st

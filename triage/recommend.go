@@ -159,7 +159,8 @@ func wants(s *State, judge func(step string) []Verdict) []want {
 	for _, t := range s.asked() {
 		c, ok := s.Topics[t]
 		if c.Provisional || t == TopicClass && c.Value == Unknown || t == TopicConsistent && (!ok || c.Value == Unknown) {
-			out = append(out, want{kind: DoConclude, topic: t})
+			w := want{kind: DoConclude, topic: t}
+			out = append(append(out, anew(s, w, judge)...), w)
 		}
 	}
 	for _, d := range s.Debts {
@@ -241,13 +242,13 @@ func phaseWants(s *State, p Phase, judge func(step string) []Verdict) []want {
 		switch {
 		case !ok:
 		case st.Kind == CompareStep: // it may set what people say beside what was read
-			rest = append(rest, w)
+			rest = append(append(rest, anew(s, w, judge)...), w)
 		case w.kind == DoProbe && early && st.Heavy:
 			heavy = append(heavy, w)
 		case w.kind == DoProbe && early:
 			light = append(light, w)
 		default:
-			rest = append(rest, w)
+			rest = append(append(rest, anew(s, w, judge)...), w)
 		}
 	}
 	out := slices.Concat(light, heavy, rest)

@@ -2,10 +2,28 @@ package triage
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// readBeforeAct: it was read, then something was changed, and only then it could not be read.
+func readBeforeAct(s State, x Step) bool {
+	if x.Status != CannotTell {
+		return false
+	}
+	var began []int64
+	for _, g := range append(slices.Collect(maps.Values(s.Gates)), s.Past...) {
+		if g.EndSeq > 0 && g.Phase != GateRefused {
+			began = append(began, g.StartSeq)
+		}
+	}
+	for _, h := range s.Hands {
+		began = append(began, h.Seq)
+	}
+	return x.KeptSeq > 0 && slices.ContainsFunc(began, func(seq int64) bool { return seq > x.KeptSeq && seq < x.EndSeq })
+}
 
 // oracle says, from the words of the laws alone and apart from laws.go, why the
 // gate must not be open in s; "" when it may.
@@ -17,7 +35,7 @@ func oracle(s State, gate string) string {
 	}
 	for _, x := range s.Steps {
 		fine := x.Status == Settled || (x.Status == Running && x.Outcome == "ok") || waivers["1"+x.ID]
-		if x.Required && x.Phase == Preserve && !fine {
+		if x.Required && x.Phase == Preserve && !fine && !readBeforeAct(s, x) {
 			return "law 1: " + x.ID
 		}
 	}

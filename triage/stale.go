@@ -1,6 +1,11 @@
 package triage
 
-import "handrail/triage/record"
+import (
+	"slices"
+	"time"
+
+	"handrail/triage/record"
+)
 
 // What falls once something that it rested on moved.
 
@@ -34,6 +39,81 @@ func (f *folder) propose(why string) {
 			f.changed(st.ID, why)
 		}
 	}
+}
+
+// overtaker is the newest act, or repair by hand, that may have changed what was read before it:
+// what a person calls it, and its entry, 0 for none. To pause and to resume change nothing of
+// that; to release changes nothing of what failed.
+func (s *State) overtaker(t Topic) (what string, seq int64) {
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		if st.Class == Contain || st.Class == Release && t != TopicConsistent || resumes(st.Uses) {
+			continue
+		}
+		for _, a := range s.Acts(st.ID) {
+			if a.Phase != GateRefused && a.EndSeq > seq {
+				what, seq = st.ID, a.EndSeq
+			}
+		}
+	}
+	for _, h := range s.Hands {
+		if h.Seq > seq {
+			what, seq = "a repair by hand", h.Seq
+		}
+	}
+	return what, seq
+}
+
+// Overtaken lists the reads and comparisons of the plan in force that a proposal for a topic rests
+// on and that began before the newest act ended, and names that act: they tell how it was before,
+// and no proposal rests on them. Whether something was changed by the failure itself is asked of
+// the past, and no act overtakes that.
+func (s *State) Overtaken(t Topic) (reads []string, by string) {
+	if !slices.Contains([]Topic{TopicDomain, TopicConsistent, TopicClass}, t) {
+		return nil, ""
+	}
+	by, since := s.overtaker(t)
+	if since == 0 {
+		return nil, ""
+	}
+	var rests []string
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		if !st.Retired && (st.Kind == ConcludeStep && Topic(st.Uses) == t || st.Kind == CompareStep && t == TopicConsistent) {
+			rests = append(rests, st.Refs...)
+		}
+	}
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		told := (st.Kind == ProbeStep || st.Kind == CompareStep) && (st.Status == Settled || st.Status == Stale)
+		if told && !st.Retired && st.StartSeq < since && slices.Contains(rests, st.ID) {
+			reads = append(reads, st.ID)
+		}
+	}
+	if len(reads) == 0 {
+		return nil, ""
+	}
+	return reads, by
+}
+
+// anew are the reads that are wanted before it is compared, or concluded, whether the states
+// agree: those that an act overtook.
+func anew(s *State, w want, judge func(step string) []Verdict) []want {
+	st, _ := s.Step(w.step)
+	if w.kind == DoProbe && idle(s, w, judge) {
+		return nil
+	}
+	if w.topic != TopicConsistent && st.Kind != CompareStep && (st.Kind != ConcludeStep || Topic(st.Uses) != TopicConsistent) {
+		return nil
+	}
+	var out []want
+	reads, _ := s.Overtaken(TopicConsistent)
+	for _, id := range reads {
+		if x, _ := s.Step(id); x.Kind == ProbeStep || w.kind == DoConclude {
+			out = append(out, want{kind: DoProbe, step: id})
+		}
+	}
+	return out
 }
 
 // changed disarms the gates that depend on a step whose facts or answer moved.
@@ -91,5 +171,6 @@ func emptied(st Step, seq int64) Step {
 		st.Facts = facts
 	}
 	st.Answer, st.How, st.Script, st.Rows, st.Moved = "", "", false, nil, seq
+	st.KeptSeq, st.KeptAt = 0, time.Time{}
 	return st
 }

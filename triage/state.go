@@ -97,6 +97,8 @@ type Step struct {
 	Ended     time.Time
 	StartSeq  int64 // the entry that began the newest attempt
 	EndSeq    int64 // the entry that settled it last
+	KeptSeq   int64 // the entry of the newest attempt that read this target, 0 for none
+	KeptAt    time.Time
 	Outcome   string
 	Summary   string
 	Command   string

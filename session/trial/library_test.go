@@ -1,11 +1,15 @@
 package trial
 
 import (
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/steps/catalog"
+	"handrail/triage"
 )
 
 // mostPlans bounds the plans of a walk that read every object of a module.
@@ -22,6 +26,12 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	overtook := &atomic.Int64{}
+	t.Cleanup(func() {
+		if overtook.Load() == 0 && !t.Failed() {
+			t.Error("no act of any case overtook a read: nothing was held to that")
+		}
+	})
 	for _, rb := range lib {
 		t.Run(rb.ID, func(t *testing.T) {
 			t.Parallel()
@@ -33,7 +43,7 @@ func TestLibrary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(d, rb, cat)
+			r, err := run(d, rb, cat, func(s *stage, next triage.Option) { overtook.Add(nothingOvertaken(t, s, next)) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,4 +66,31 @@ func TestLibrary(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nothingOvertaken holds a move of the loop to what an act leaves of the reads before it: no
+// proposal stands on one, and whether the states agree is not asked while one is to be read
+// again. It counts the reads that were overtaken.
+func nothingOvertaken(t *testing.T, s *stage, next triage.Option) (n int64) {
+	t.Helper()
+	for _, topic := range []triage.Topic{triage.TopicDomain, triage.TopicConsistent, triage.TopicClass} {
+		reads, by := s.state.Overtaken(topic)
+		if len(reads) == 0 {
+			continue
+		}
+		n += int64(len(reads))
+		value, grounds, _ := s.scene().Propose(topic)
+		for _, id := range reads {
+			st, _ := s.state.Step(id)
+			fact := "facts." + journal.Bare(id) + "."
+			if i := slices.IndexFunc(grounds, func(g string) bool { return strings.HasPrefix(g, fact) && !strings.HasSuffix(g, " = "+triage.Unknown) }); i >= 0 {
+				t.Errorf("%s: %s is proposed as %s by %q, which was read before %s", s.c.Name, topic, value, grounds[i], by)
+			}
+			asked := next.Kind == triage.DoConclude && next.Topic == triage.TopicConsistent
+			if asked && topic == next.Topic && st.Kind == triage.ProbeStep && st.Status == triage.Settled && s.rb.Aside(journal.Bare(id), s.vars()) == "" {
+				t.Errorf("%s: whether the states agree is asked, and %s was read before %s", s.c.Name, id, by)
+			}
+		}
+	}
+	return n
 }

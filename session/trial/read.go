@@ -17,7 +17,7 @@ func (s *stage) read(st triage.Step) error {
 	if st.Kind == triage.CompareStep {
 		return s.compare(st)
 	}
-	if s.tried[id] > 2+len(s.state.Hands) && st.Kind == triage.ProbeStep {
+	if s.tried[id] > 2+len(s.state.Hands)+len(s.armed) && st.Kind == triage.ProbeStep { // each change is worth another read
 		s.stop = id + " could not be read: " + st.Summary
 		return nil
 	}

@@ -59,10 +59,15 @@ func (r Report) Missed() []runbooks.Branch {
 
 // Run walks each case of a document. The error is a fault of the program.
 func Run(d *Document, rb *runbooks.Runbook, cat steps.Catalog) (Report, error) {
+	return run(d, rb, cat, nil)
+}
+
+// run walks each case, and shows every move of it to a test of the loop.
+func run(d *Document, rb *runbooks.Runbook, cat steps.Catalog, move func(*stage, triage.Option)) (Report, error) {
 	out := Report{Branches: rb.Branches()}
 	out.Gone = make([]bool, len(out.Branches))
 	for i := range d.Cases {
-		s := &stage{rb: rb, cat: cat, c: &d.Cases[i], now: Start, tried: map[string]int{}, armed: map[string]bool{}, shut: map[string]string{},
+		s := &stage{rb: rb, cat: cat, c: &d.Cases[i], move: move, now: Start, tried: map[string]int{}, armed: map[string]bool{}, shut: map[string]string{},
 			said: map[triage.Topic]string{}, plans: map[string]int{}, gone: make([]bool, len(out.Branches))}
 		if err := s.walk(); err != nil {
 			return out, fmt.Errorf("%s:%d: %s: %w", d.File, s.c.line, s.c.Name, err)

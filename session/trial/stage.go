@@ -31,6 +31,7 @@ type stage struct {
 	c     *Case
 	state triage.State
 	now   time.Time
+	move  func(*stage, triage.Option) // sees what the loop recommends, nil for none
 
 	tried map[string]int
 	armed map[string]bool
@@ -150,6 +151,9 @@ func (s *stage) walk() error {
 			if i < 0 {
 				s.stop = "nothing is left to do"
 				return nil
+			}
+			if s.move != nil {
+				s.move(s, opts[i])
 			}
 			err = s.follow(opts, opts[i])
 		}

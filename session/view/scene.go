@@ -16,6 +16,7 @@ package view
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +139,7 @@ func (s *Scene) Propose(t triage.Topic) (value string, grounds []string, say str
 
 // propose is what a runbook says of a topic, and of the class what the evidence lacks.
 func (s *Scene) propose(rb *runbooks.Runbook, t triage.Topic) (value string, grounds []string, say string) {
-	value, grounds, say = rb.Propose(t, s.vars(rb.ID, false))
+	value, grounds, say = rb.Propose(t, s.since(rb.ID, t))
 	if t != triage.TopicClass {
 		return value, grounds, say
 	}
@@ -150,6 +151,22 @@ func (s *Scene) propose(rb *runbooks.Runbook, t triage.Topic) (value string, gro
 		grounds = append(grounds, c.Item+" is "+string(c.Standing))
 	}
 	return triage.EvidenceIncomplete, grounds, "Something changed, the states agree, and a part of the proof cannot be had: " + triage.UnprovenLine(lack) + "."
+}
+
+// since is what a proposal for a topic may rest on: what an act overtook is not known any more.
+func (s *Scene) since(runbook string, t triage.Topic) runbooks.Vars {
+	v := s.vars(runbook, false)
+	reads, by := s.State.Overtaken(t)
+	if len(reads) == 0 {
+		return v
+	}
+	v.Stale = maps.Clone(v.Stale)
+	for _, id := range reads {
+		if journal.BookOf(id) == runbook {
+			v.Stale[journal.Bare(id)] = "it was read before " + by + "; read it again first"
+		}
+	}
+	return v
 }
 
 // ProposeAnswer asks the runbook of a question what the facts say to it, "" for
