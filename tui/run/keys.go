@@ -158,6 +158,9 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 		if o, ok := r.Recommended(); ok && o.Kind == triage.DoPlan && len(wanted) == 0 {
 			wanted = r.lacks(o.Step)
 		}
+		if own := r.ownParam(st); len(wanted) == 0 && own != "" {
+			wanted = []string{own}
+		}
 		r.params(env, wanted...)
 	case key.Matches(msg, k.ByHand):
 		r.byHand(env)

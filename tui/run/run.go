@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -315,4 +316,25 @@ func (r *Screen) lacks(gate string) (out []string) {
 		out = append(out, f.Params...)
 	}
 	return out
+}
+
+// ownParam is the parameter of a gate that the fewest other steps use, "" for none: what it does is said there, and a change
+// after a refusal is of that one.
+func (r *Screen) ownParam(gate triage.Step) (own string) {
+	if gate.Kind != triage.GateStep {
+		return ""
+	}
+	plan, fewest := r.Snap.State.Plan(), 0
+	for _, name := range gate.PlanStep.Params {
+		uses := 0
+		for _, p := range plan.Steps {
+			if slices.Contains(p.Params, name) {
+				uses++
+			}
+		}
+		if own == "" || uses < fewest {
+			own, fewest = name, uses
+		}
+	}
+	return own
 }
