@@ -33,9 +33,7 @@ func newLocal(env steps.Env, w module.Workdir) *local {
 		}
 		path = filepath.Join(root, w.Space, path)
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.Dir, path)
-	}
+	path = steps.Below(w.Dir, path)
 	return &local{env: env, path: path, dir: w.Dir}
 }
 

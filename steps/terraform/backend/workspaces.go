@@ -219,9 +219,7 @@ func localSpaces(w module.Workdir) ([]string, error) {
 	if root == "" {
 		root = "terraform.tfstate.d"
 	}
-	if !filepath.IsAbs(root) {
-		root = filepath.Join(w.Dir, root)
-	}
+	root = steps.Below(w.Dir, root)
 	list, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []string{"default"}, nil

@@ -131,9 +131,7 @@ func unit(env steps.Env, in steps.Params) (string, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(env.Dir, dir)
-	}
+	dir = steps.Below(env.Dir, dir)
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("root module: %w", err)

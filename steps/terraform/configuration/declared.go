@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"handrail/steps"
 	"handrail/steps/terraform/loosetype"
 	"handrail/steps/terraform/module"
 )
@@ -21,9 +22,7 @@ func Declared(ctx context.Context, w module.Workdir, a Address) loosetype.Declar
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !filepath.IsAbs(below) {
-			below = filepath.Join(w.Dir, below)
-		}
+		below = steps.Below(w.Dir, below)
 		return readConfig(below, module.IsConfig)
 	}
 	var key []string

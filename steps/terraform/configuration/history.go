@@ -56,9 +56,7 @@ type history struct {
 // Probe implements steps.Prober.
 func (p HistoryProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (steps.Observation, error) {
 	dir := in.Text("dir")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Env.Dir, dir)
-	}
+	dir = steps.Below(p.Env.Dir, dir)
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, fmt.Errorf("history of %s: %w", dir, err)
 	}

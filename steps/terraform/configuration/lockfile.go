@@ -58,9 +58,7 @@ func (p LockFileProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	if dir == "" {
 		dir = "."
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Env.Dir, dir)
-	}
+	dir = steps.Below(p.Env.Dir, dir)
 	dir = filepath.Clean(dir)
 	if info, err := os.Stat(dir); err != nil {
 		return steps.Observation{}, fmt.Errorf("directory %s: %w", dir, err)
@@ -211,9 +209,7 @@ func (l *lockFile) demanded(ctx context.Context) error {
 func (l *lockFile) demands(ctx context.Context) ([]providerlock.Demand, error) {
 	data := filepath.Join(l.dir, ".terraform")
 	if d := l.env.Getenv("TF_DATA_DIR"); d != "" {
-		if data = d; !filepath.IsAbs(d) {
-			data = filepath.Join(l.dir, d)
-		}
+		data = steps.Below(l.dir, d)
 	}
 	dirs := []string{l.dir}
 	installed, err := installedModules(filepath.Join(data, "modules", "modules.json"))
@@ -222,9 +218,7 @@ func (l *lockFile) demands(ctx context.Context) ([]providerlock.Demand, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(installed)) {
 		d := installed[key]
-		if !filepath.IsAbs(d) {
-			d = filepath.Join(l.dir, d)
-		}
+		d = steps.Below(l.dir, d)
 		if !slices.Contains(dirs, d) {
 			dirs = append(dirs, d)
 		}

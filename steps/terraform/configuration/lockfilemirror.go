@@ -18,9 +18,7 @@ import (
 // sources are the ways in which providers are installed here.
 func (l *lockFile) sources() ([]providerlock.Method, error) {
 	if m := l.in.Text("mirror"); m != "" {
-		if !filepath.IsAbs(m) {
-			m = filepath.Join(l.env.Dir, m)
-		}
+		m = steps.Below(l.env.Dir, m)
 		return []providerlock.Method{{Kind: "filesystem_mirror", Where: m}}, nil
 	}
 	name := l.env.Getenv("TF_CLI_CONFIG_FILE")

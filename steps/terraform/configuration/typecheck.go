@@ -45,17 +45,13 @@ func (p TypeProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (st
 	if dir == "" {
 		dir = "."
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Env.Dir, dir)
-	}
+	dir = steps.Below(p.Env.Dir, dir)
 	if _, err := os.Stat(dir); err != nil {
 		return steps.Observation{}, fmt.Errorf("directory %s: %w", dir, err)
 	}
 	data := filepath.Join(dir, ".terraform")
 	if d := p.Env.Getenv("TF_DATA_DIR"); d != "" {
-		if data = d; !filepath.IsAbs(d) {
-			data = filepath.Join(dir, d)
-		}
+		data = steps.Below(dir, d)
 	}
 	installed, err := installedModules(filepath.Join(data, "modules", "modules.json"))
 	obs := steps.Observation{Command: "grep -rnE 'type *= *(map\\(|list\\()?any' " + steps.Quote(dir)}
@@ -66,9 +62,7 @@ func (p TypeProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (st
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !filepath.IsAbs(below) {
-			below = filepath.Join(dir, below)
-		}
+		below = steps.Below(dir, below)
 		return readConfig(below, module.IsConfig)
 	}
 	values, err := readConfig(dir, isValues)

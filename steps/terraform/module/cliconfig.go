@@ -16,9 +16,7 @@ import (
 func CLIConfig(env steps.Env, dir string) []string {
 	var list []string
 	if name := env.Getenv("TF_CLI_CONFIG_FILE"); name != "" {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
+		name = steps.Below(dir, name)
 		list = []string{name}
 	} else if env.Home != "" {
 		config := cmp.Or(env.Getenv("XDG_CONFIG_HOME"), filepath.Join(env.Home, ".config"))

@@ -1,8 +1,6 @@
 package module
 
 import (
-	"path/filepath"
-
 	"handrail/steps"
 )
 
@@ -17,9 +15,7 @@ const (
 // workspace in effect there and its backend. What cannot be told is unknown, and a
 // directory that holds no root module tells its name alone.
 func Placed(env steps.Env, dir, workspace string) []steps.KV {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(env.Dir, dir)
-	}
+	dir = steps.Below(env.Dir, dir)
 	in := steps.Params{"dir": steps.PathOf(dir)}
 	if workspace != "" {
 		in["workspace"] = steps.StringOf(workspace)

@@ -33,9 +33,7 @@ func Open(env steps.Env, in steps.Params) (Workdir, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(env.Dir, dir)
-	}
+	dir = steps.Below(env.Dir, dir)
 	w, err := Read(env, filepath.Clean(dir))
 	if err != nil {
 		return Workdir{}, unitOf(dir, err)
@@ -63,10 +61,7 @@ func ValidWorkspace(name string) bool {
 func Read(env steps.Env, dir string) (Workdir, error) {
 	w := Workdir{Dir: dir, Data: filepath.Join(dir, ".terraform"), Backend: "local"}
 	if d := env.Getenv("TF_DATA_DIR"); d != "" {
-		w.Data = d
-		if !filepath.IsAbs(d) {
-			w.Data = filepath.Join(dir, d)
-		}
+		w.Data = steps.Below(dir, d)
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return w, fmt.Errorf("directory %s: %w", dir, err)

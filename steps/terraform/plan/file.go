@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"handrail/steps"
@@ -56,9 +55,7 @@ func (p FileProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (
 	if name == "" {
 		return steps.Observation{}, errors.New("the parameter file is missing: name the saved plan, or the output of `show -json` of it")
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.Env.Dir, name)
-	}
+	name = steps.Below(p.Env.Dir, name)
 	file, err := steps.OpenRegular(name)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("plan: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
@@ -16,9 +15,7 @@ import (
 // file names. Of a saved plan only what creates is named by its object.
 func ReadAny(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (*tfplan.Doc, string, error) {
 	name := in.Text("file")
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(env.Dir, name)
-	}
+	name = steps.Below(env.Dir, name)
 	if f, err := steps.OpenRegular(name); err == nil {
 		head := make([]byte, 2)
 		_, err := io.ReadFull(f, head)
@@ -50,9 +47,7 @@ func ReadJSON(ctx context.Context, env steps.Env, in steps.Params, out steps.Sin
 	if name == "" {
 		return nil, "", errors.New("the parameter file is missing: name the output of `show -json` of the plan")
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(env.Dir, name)
-	}
+	name = steps.Below(env.Dir, name)
 	f, err := steps.OpenRegular(name)
 	if err != nil {
 		return nil, name, fmt.Errorf("plan: %w", err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -190,9 +189,7 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 // show opens a plan that was made before, with its values: no plan is made, and no
 // object is read again.
 func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, l look, out steps.Sink) (steps.Observation, error) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.Env.Dir, file)
-	}
+	file = steps.Below(p.Env.Dir, file)
 	plan, err := steps.OpenRegular(file)
 	if err != nil {
 		return steps.Observation{}, err

@@ -54,9 +54,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, fmt.Errorf("asking the registries of %q: %w", dir, err)
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Env.Dir, dir)
-	}
+	dir = steps.Below(p.Env.Dir, dir)
 	dir = filepath.Clean(dir)
 	if p.Env.Trusted == nil {
 		return steps.Observation{}, fmt.Errorf("directory %s is not trusted: its lock file says which servers are asked", dir)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 
 	"handrail/steps"
 	"handrail/steps/joblog"
@@ -28,9 +27,7 @@ func (p Probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	if name == "" {
 		return steps.Observation{}, errors.New("the parameter file is missing: name the log of the run")
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.Env.Dir, name)
-	}
+	name = steps.Below(p.Env.Dir, name)
 	obs := steps.Observation{Command: "less -R " + steps.Quote(name)}
 	f := steps.NewFacts(Facts())
 	file, err := steps.OpenRegular(name)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -126,9 +125,7 @@ func (p DiffProbe) file(name string) (io.ReadSeekCloser, string, error) {
 	if name == "" {
 		return nil, "", errors.New("neither before nor version is given: name a copy of the state, or a version that the backend keeps")
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.Env.Dir, name)
-	}
+	name = steps.Below(p.Env.Dir, name)
 	f, err := steps.OpenRegular(name)
 	return f, name, err
 }

@@ -62,9 +62,7 @@ func Find(env steps.Env, w module.Workdir, hosts map[string]int) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(env.Dir, path)
-	}
+	path = steps.Below(env.Dir, path)
 	return path, nil
 }
 
