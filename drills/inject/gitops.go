@@ -111,23 +111,41 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	return awaitRefreshed(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
 }
 
+// patience is how many looks an application may take to answer. Argo CD drops a look that its repository server fails, and
+// the question then waits for the next change of the application.
+const patience = 12
+
 // awaitRefreshed lets each application look at its repository now, until each is so. A look that was under way when it
-// was asked for takes the question away and answers with what was there before: such a one is asked again.
+// was asked for takes the question away and answers with what was there before: such a one is asked again, and so is one
+// that does not answer.
 func awaitRefreshed(ctx context.Context, st *stage.Stage, what string, so func(argoApp) bool) error {
 	at := fmt.Sprintf(applicationsPath, st.Rec.Namespace.Name)
-	now := map[string]any{"metadata": map[string]any{"annotations": map[string]any{refreshNote: "hard"}}}
 	var failed error
-	asked := map[string]bool{}
-	err := awaitApps(ctx, st, what, func(a argoApp) bool {
-		if _, waits := a.Metadata.Annotations[refreshNote]; waits || failed != nil {
-			return failed != nil
+	ask := func(name, before string) {
+		how := "hard"
+		if before == how { // another value is a change
+			how = "normal"
 		}
+		now := map[string]any{"metadata": map[string]any{"annotations": map[string]any{refreshNote: how}}}
+		failed = st.World.Request(ctx, http.MethodPatch, at+"/"+name, "application/merge-patch+json", now, nil)
+	}
+	asked := map[string]int{} // looks since it was asked first
+	err := awaitApps(ctx, st, what, func(a argoApp) bool {
 		name := a.Metadata.Name
-		if asked[name] && so(a) {
+		how, waits := a.Metadata.Annotations[refreshNote]
+		switch {
+		case failed != nil:
+			return true
+		case waits && asked[name] > 0:
+			if asked[name]++; asked[name]%patience == 0 {
+				ask(name, how)
+			}
+			return failed != nil
+		case asked[name] > 0 && so(a):
 			return true
 		}
-		asked[name] = true
-		failed = st.World.Request(ctx, http.MethodPatch, at+"/"+name, "application/merge-patch+json", now, nil)
+		asked[name]++
+		ask(name, how)
 		return failed != nil
 	})
 	return errors.Join(failed, err)

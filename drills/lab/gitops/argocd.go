@@ -85,7 +85,8 @@ func (h *home) argoReady(ctx context.Context, dir, program string, crds, setting
 
 // PlanArgoCD makes all that Argo CD finds when it starts in a namespace that is there, and returns its parts in the order in
 // which they start, for who starts them: a drill, which goes on without the process that began it. It compares when something
-// changes or it is told to: each comparison writes the application, and a loaded machine previews a gate for seconds.
+// changes, when it is told to, and as often as Argo CD does elsewhere: a comparison that its repository server failed is
+// made again then.
 func PlanArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.Process, error) {
 	h := newHome(l, namespace, ArgoNamespace)
 	program, crds, settings, err := argoParts(ctx, l, dir)
@@ -96,7 +97,7 @@ func PlanArgoCD(ctx context.Context, l *lab.Lab, dir, namespace string) ([]lab.P
 	if err != nil {
 		return nil, fmt.Errorf("preparing Argo CD: %w", err)
 	}
-	return h.argoProcesses(ctx, argoFolder(dir), kubeconfig, "600")
+	return h.argoProcesses(ctx, argoFolder(dir), kubeconfig, "120")
 }
 
 // argoParts are the program and what it brings along.
