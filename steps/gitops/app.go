@@ -1,10 +1,12 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,9 @@ import (
 	"handrail/steps/kube/owner"
 	"handrail/steps/kube/report"
 )
+
+// carriedOver is why what an operation did to each object is not known.
+const carriedOver = "the results that Argo CD keeps may be of the operation before"
 
 // mostListed bounds a list in a fact.
 const mostListed = 500
@@ -71,6 +76,8 @@ type appRun struct {
 	f    steps.Facts
 	obs  steps.Observation
 	from manifests.Source
+
+	unwritten string // why it is not known whether the operation wrote anything
 }
 
 // Probe implements steps.Prober.
@@ -97,6 +104,9 @@ func (p appProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		r.obs.Gaps = append(r.obs.Gaps, gap)
 	}
 	r.from = manifests.SourceOf(inner, c, r.a)
+	if len(r.a.Operation.Earlier) > 0 {
+		r.a.Operation.Wrote, r.unwritten = wroteSince(inner, c, r.a.Operation)
+	}
 	if err := r.parents(inner, o); err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
 	}
@@ -160,15 +170,18 @@ func (r *appRun) operation() {
 	case app.Yes, app.No:
 		f.Set("wrote", steps.BoolOf(op.Wrote == app.Yes))
 	default:
-		f.Unknown("the controller keeps no result by which it could be told", "wrote")
+		f.Unknown(cmp.Or(r.unwritten, "the controller keeps no result by which it could be told"), "wrote")
 	}
 	if r.a.Controller == app.Flux {
 		f.Unknown("Flux keeps no results by object", "done", "of", "failed", "differing", "pruned")
 		return
 	}
-	done, of := op.Applied()
-	f.Set("done", steps.IntOf(int64(done)))
-	f.Set("of", steps.IntOf(int64(of)))
+	if done, of := op.Applied(); len(op.Earlier) == 0 {
+		f.Set("done", steps.IntOf(int64(done)))
+		f.Set("of", steps.IntOf(int64(of)))
+	} else {
+		f.Unknown(carriedOver, "done", "of")
+	}
 	var failed, differing, pruned []string
 	for _, res := range op.Results {
 		if res.Failed() {
@@ -183,6 +196,10 @@ func (r *appRun) operation() {
 		}
 	}
 	r.list("failed", failed)
+	if r.a.Sync == app.SyncUnknown {
+		f.Unknown("Argo CD could not compare it: "+steps.OneLine(r.a.Says, 300), "differing", "pruned")
+		return
+	}
 	r.list("differing", differing)
 	r.list("pruned", pruned)
 }
@@ -204,6 +221,10 @@ func (r *appRun) hooks() {
 	var all []string
 	for _, h := range r.a.Hooks() {
 		all = append(all, fmt.Sprintf("%s (%s): %s", h, h.Hook, h.HookEnd))
+	}
+	if slices.ContainsFunc(r.a.Operation.Earlier, func(h app.Result) bool { return h.Hook != "" }) {
+		r.f.Unknown(carriedOver, "hook", "hooks")
+		return
 	}
 	switch {
 	case len(all) > 0 || r.a.Link == app.LinkHook:

@@ -410,6 +410,20 @@ func (s *side) descends() {
 	}
 }
 
+// unrendered syncs what does not render: Argo CD keeps the results of the sync before, and that nothing was written is told
+// by the objects.
+func (s *side) unrendered(kustomize string) {
+	s.Helper()
+	acted := time.Now()
+	s.await("another second: books count in them", func() bool { return time.Now().Unix() > acted.Unix()+1 })
+	torn := s.commit("app/kustomization.yaml", kustomize, "app/settings.yaml", "data: {colour: [}\n")
+	s.merge(s.path, map[string]any{"operation": map[string]any{"sync": map[string]any{"revision": torn}}})
+	obs := s.until("without manifests", func(f map[string]steps.Value) bool {
+		return textOf(f, "phase") == string(app.Failed) && textOf(f, "link") == string(app.LinkRender)
+	})
+	s.want(obs, map[string]string{"wrote": "false", "done": "unknown", "of": "unknown", "pruned": "unknown", "differing": "unknown"})
+}
+
 // walk is the contract.
 func (s *side) walk() {
 	const kustomize = "resources: [settings.yaml]\n"
@@ -513,6 +527,10 @@ func (s *side) walk() {
 	}
 	if c := s.colour(); c != "green" {
 		s.Errorf("the colour is %s after %s", c, o.Response)
+	}
+
+	if s.argo {
+		s.unrendered(kustomize)
 	}
 
 	// A revision that cannot be applied is told by its link, with the object.

@@ -1,14 +1,18 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"handrail/steps"
+	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
 	"handrail/steps/kube/act"
+	"handrail/steps/kube/report"
 )
 
 // look is the time between two looks at an operation that runs.
@@ -152,6 +156,37 @@ func results(a app.App) []steps.KV {
 		}
 	}
 	return out
+}
+
+// wroteSince tells by the live objects what an operation wrote whose results are not its own: one of them that its
+// controller wrote after it began says so, and all of them, written before it, that nothing was. Why is what keeps it unknown.
+func wroteSince(ctx context.Context, c *cluster.Client, op app.Operation) (wrote app.Tristate, why string) {
+	if len(op.Earlier) > mostCompared {
+		return app.Unknown, fmt.Sprintf("of its %d objects no more than %d are read", len(op.Earlier), mostCompared)
+	}
+	for _, of := range op.Earlier {
+		o, err := booksOf(ctx, c, of.Resource)
+		if err != nil {
+			why = cmp.Or(why, of.String()+": "+report.Why(err))
+			continue
+		}
+		newest := o.GetCreationTimestamp().Time
+		for _, e := range o.GetManagedFields() {
+			if e.Subresource == "" && e.Time != nil && slices.Contains(appliers, e.Manager) && e.Time.After(newest) {
+				newest = e.Time.Time
+			}
+		}
+		switch {
+		case newest.After(op.Began):
+			return app.Yes, ""
+		case newest.Equal(op.Began): // books count in seconds
+			why = cmp.Or(why, of.String()+" was written in the second in which it began")
+		}
+	}
+	if why != "" {
+		return app.Unknown, why
+	}
+	return app.No, ""
 }
 
 // kindOf is the API group and kind of an application, by the path that leads to it.

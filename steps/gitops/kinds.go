@@ -13,8 +13,8 @@ func Kinds() []steps.Kind {
 		{
 			Name: "gitops/app", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: appFacts(),
 			Doc:     "Reads one application of Argo CD, or one Kustomization or HelmRelease of Flux: whether it is synced and healthy, what its last operation did to each object, which link of the delivery fails, and whether it is suspended, since when and by whom.",
-			Touches: []string{"gets the application, its source and what would undo a change of it"},
-			Rights:  appRights,
+			Touches: []string{"gets the application, its source and what would undo a change of it", "gets metadata of its objects, where Argo CD does not say what the last operation wrote"},
+			Rights:  traceRights,
 			Reads:   func(e steps.Env) steps.Prober { return appProbe{e} },
 		},
 		{

@@ -89,42 +89,45 @@ func unlisted(missed []lateness) []string {
 
 // touch says who changed an object after the controller had applied it, "" where none did.
 func (r *controllerRun) touch(ctx context.Context, a app.App, of app.Resource) (say string, err error) {
+	o, err := booksOf(ctx, r.c, of)
+	switch {
+	case errors.Is(err, cluster.ErrNoKind):
+		return "is of a kind that is not served", nil
+	case errors.Is(err, cluster.ErrAbsent) && a.Controller == app.ArgoCD && of.Prune:
+		return "", nil
+	case errors.Is(err, cluster.ErrAbsent):
+		return "was deleted", nil
+	case err != nil:
+		return "", err
+	}
+	return touchedBy(o.GetManagedFields(), a.Operation.Ended), nil
+}
+
+// booksOf reads the metadata of an object of an application, who wrote its fields among them.
+func booksOf(ctx context.Context, c *cluster.Client, of app.Resource) (o cluster.Object, err error) {
 	version := "v1"
 	if of.Group != "" {
 		version = of.Group + "/v1"
 	}
-	k, err := r.c.AnyVersion(version, of.Kind)
-	if errors.Is(err, cluster.ErrNoKind) {
-		return "is of a kind that is not served", nil
-	}
+	k, err := c.AnyVersion(version, of.Kind)
 	if err != nil {
-		return "", err
+		return o, err
 	}
 	namespace := of.Namespace
 	if !k.Namespaced {
 		namespace = ""
 	}
 	if !cluster.Plain(of.Name) || k.Namespaced && !cluster.Plain(namespace) {
-		return "", errors.New("it has no name that could be asked for")
+		return o, errors.New("it has no name that could be asked for")
 	}
-	raw, err := r.c.Read(ctx, k.Path(namespace, of.Name), cluster.AsMetadata, nil)
-	if errors.Is(err, cluster.ErrAbsent) {
-		if a.Controller == app.ArgoCD && of.Prune {
-			return "", nil
-		}
-		return "was deleted", nil
-	}
+	raw, err := c.Read(ctx, k.Path(namespace, of.Name), cluster.AsMetadata, nil)
 	if err != nil {
-		return "", err
+		return o, err
 	}
-	o, err := cluster.ParseObject(raw)
-	if err != nil {
-		return "", err
+	if o, err = cluster.ParseObject(raw); err == nil && o.GetName() != of.Name {
+		err = errors.New("the server answered something else than the object")
 	}
-	if o.GetName() != of.Name {
-		return "", errors.New("the server answered something else than the object")
-	}
-	return touchedBy(o.GetManagedFields(), a.Operation.Ended), nil
+	return o, err
 }
 
 // appliers are the field managers of both controllers, and machinery are those that change objects

@@ -112,6 +112,7 @@ type Operation struct {
 	Ended    time.Time // zero while it runs
 	Retries  int64
 	Results  []Result
+	Earlier  []Result // results that may be of the operation before: Argo CD keeps those until this one has its own
 	Wrote    Tristate // whether it changed anything
 }
 

@@ -149,7 +149,9 @@ func FromArgo(o ArgoApplication) App {
 	a.Asked = argoAsked(o)
 	for _, r := range o.Status.Resources {
 		of := r.resource()
-		of.Sync, of.Prune = argoSync(r.Status), r.RequiresPruning && !r.Hook
+		of.Sync = argoSync(r.Status)
+		// Without manifests to compare with, Argo CD marks every object as one to prune, with the status Unknown.
+		of.Prune = r.RequiresPruning && !r.Hook && of.Sync == OutOfSync
 		if r.Health != nil {
 			of.Health, of.Says = argoHealthOf(r.Health.Status), r.Health.Message
 		}
@@ -164,7 +166,7 @@ func FromArgo(o ArgoApplication) App {
 	}
 	a.Operation = argoOperationOf(o)
 	a.Link, a.Says = argoLink(o, a)
-	if a.Operation.Wrote == Unknown && a.Operation.Phase == Failed && len(a.Operation.Results) == 0 && a.Link.beforeApply() {
+	if a.Operation.Wrote == Unknown && a.Operation.Phase == Failed && len(a.Operation.Results)+len(a.Operation.Earlier) == 0 && a.Link.beforeApply() {
 		a.Operation.Wrote = No
 	}
 	argoPolicy(o, &a)
@@ -252,6 +254,12 @@ func argoOperationOf(o ArgoApplication) Operation {
 		if r.Status == "Synced" || r.Status == "Pruned" || r.HookType != "" && r.HookPhase != "" {
 			op.Wrote = Yes
 		}
+	}
+	// A merge patch that has no results yet leaves those of the operation before (controller/appcontroller.go of Argo CD,
+	// setOperationState): one that ends as Error has often begun nothing.
+	if s.Phase == "Error" || s.Phase == "Running" && s.Message == "" {
+		op.Results, op.Earlier, op.Wrote = nil, op.Results, Unknown
+		return op
 	}
 	if done, of := op.Applied(); of > 0 && done == 0 && op.Wrote == Unknown && op.Phase == Failed && !slices.ContainsFunc(op.Results, func(r Result) bool { return r.Status == "" }) {
 		op.Wrote = No

@@ -112,6 +112,38 @@ func TestSuspensionNote(t *testing.T) {
 	}
 }
 
+// TestArgoCarriedResults: an operation that ends as Error, or has just begun, keeps the results of the one before, and they are
+// no word about what it wrote.
+func TestArgoCarriedResults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		phase, message string
+		carried        bool
+		wrote          Tristate
+	}{
+		"could not begin": {"Error", "ComparisonError: failed to generate manifest: yaml", true, Unknown},
+		"just begun":      {"Running", "", true, Unknown},
+		"waits":           {"Running", "waiting for completion of hook batch/Job/migrate", false, Yes},
+		"failed":          {"Failed", "one or more objects failed to apply", false, Yes},
+		"succeeded":       {"Succeeded", "successfully synced", false, Yes},
+	} {
+		op := argo(t, `{"status":{"operationState":{"phase":"`+tc.phase+`","message":"`+tc.message+`","startedAt":"2026-11-24T09:00:00Z",
+			"syncResult":{"revision":"b","resources":[{"kind":"ConfigMap","namespace":"a","name":"b","status":"Synced","syncPhase":"Sync"}]}}}}`).Operation
+		if (len(op.Earlier) > 0) != tc.carried || (len(op.Results) > 0) == tc.carried || op.Wrote != tc.wrote {
+			t.Errorf("%s: results %v, of an earlier one %v, wrote %d", name, op.Results, op.Earlier, op.Wrote)
+		}
+	}
+}
+
+// TestArgoUncompared: where Argo CD has no manifests to compare with, nothing is known to differ or to be surplus.
+func TestArgoUncompared(t *testing.T) {
+	t.Parallel()
+	a := argo(t, `{"status":{"sync":{"status":"Unknown"},"resources":[{"kind":"ConfigMap","namespace":"a","name":"b","status":"Unknown","requiresPruning":true}]}}`)
+	if a.Sync != SyncUnknown || len(a.Differing()) > 0 || a.Resources[0].Prune {
+		t.Errorf("%+v", a.Resources)
+	}
+}
+
 // TestArgoParts: what the object lists is carried over whole.
 func TestArgoParts(t *testing.T) {
 	t.Parallel()
