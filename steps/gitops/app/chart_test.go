@@ -68,7 +68,7 @@ func TestHelmRendering(t *testing.T) {
 // TestHooksAreNotPruned: Argo CD marks what a sync ran as not wanted, and leaves it.
 func TestHooksAreNotPruned(t *testing.T) {
 	t.Parallel()
-	a := parsed(t, ArgoGroup, "Application", `{"status":{"resources":[{"kind":"Job","name":"h","requiresPruning":true,"hook":true},{"kind":"Job","name":"j","requiresPruning":true}]}}`)
+	a := parsed(t, ArgoGroup, "Application", `{"status":{"resources":[{"kind":"Job","name":"h","requiresPruning":true,"hook":true},{"kind":"Job","name":"j","status":"OutOfSync","requiresPruning":true}]}}`)
 	if got := a.Differing(); len(got) != 1 || got[0].Name != "j" || !slices.Contains(a.Resources, got[0]) {
 		t.Errorf("%+v", got)
 	}
