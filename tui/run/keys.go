@@ -178,9 +178,9 @@ func (r *Screen) pressStep(env *screen.Env, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// arrow moves through the answers of an ask, and elsewhere through the steps.
+// arrow moves through the answers of an ask, and elsewhere through the steps, among them past an ask that is not needed here.
 func (r *Screen) arrow(by int) {
-	if n := len(r.choices()); n > 0 {
+	if n := len(r.choices()); n > 0 && r.Snap.Cards[r.Focus].Aside == "" {
 		r.choice = min(max(r.choice+by, 0), n-1)
 		return
 	}

@@ -74,7 +74,11 @@ func (r *Screen) drawMiddle(env *screen.Env, w int) []ink.Drawn {
 func (r *Screen) drawTitle(p *ink.Page, st triage.Step) {
 	th := p.Theme
 	mk := statusMark(th, st.Status, true)
-	if st.Status == triage.Pending && len(r.Barred(st.ID)) > 0 {
+	switch {
+	case st.Status != triage.Pending:
+	case r.Snap.Cards[st.ID].Aside != "":
+		mk = ink.Mark{Symbol: "×", Word: "not needed", Ink: th.Muted}
+	case len(r.Barred(st.ID)) > 0:
 		mk = barredMark(th)
 	}
 	kind := ink.Text(st.Kind)

@@ -278,7 +278,7 @@ func argoLink(o ArgoApplication, a App) (Link, string) {
 			return linkOf(c.Message, LinkRender), c.Message
 		}
 	}
-	if a.Operation.Phase == Failed || a.Operation.Phase == Running {
+	if (a.Operation.Phase == Failed || a.Operation.Phase == Running) && !outdated(o, a) {
 		if link, says := argoResultLink(a.Operation); link != LinkNone {
 			return link, says
 		}
@@ -296,6 +296,13 @@ func argoLink(o ArgoApplication, a App) (Link, string) {
 		}
 	}
 	return LinkNone, ""
+}
+
+// outdated reports whether the last operation could not begin and the application was compared since: what kept it from
+// beginning would be among the conditions.
+func outdated(o ArgoApplication, a App) bool {
+	s := o.Status.OperationState
+	return s != nil && s.Phase == "Error" && a.Checked.After(a.Operation.Ended)
 }
 
 // argoResultLink tells the link by the first object that failed, else by the message.

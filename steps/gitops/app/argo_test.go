@@ -144,6 +144,26 @@ func TestArgoUncompared(t *testing.T) {
 	}
 }
 
+// TestArgoRepairedSince: what kept an operation from beginning is over once a later comparison does not say it any more. What
+// the API server refused stays until it is synced again.
+func TestArgoRepairedSince(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		phase, compared string
+		want            Link
+	}{
+		"not compared since":       {"Error", "2026-11-24T09:00:05Z", LinkRender},
+		"compared since":           {"Error", "2026-11-24T09:00:06Z", LinkNone},
+		"refused by the API since": {"Failed", "2026-11-24T09:00:06Z", LinkRender},
+	} {
+		a := argo(t, `{"status":{"sync":{"status":"OutOfSync"},"reconciledAt":"`+tc.compared+`","operationState":{"phase":"`+tc.phase+`",
+			"message":"ComparisonError: failed to generate manifest: yaml","startedAt":"2026-11-24T09:00:00Z","finishedAt":"2026-11-24T09:00:05Z"}}}`)
+		if a.Link != tc.want {
+			t.Errorf("%s: it fails at %s, want %s", name, a.Link, tc.want)
+		}
+	}
+}
+
 // TestArgoParts: what the object lists is carried over whole.
 func TestArgoParts(t *testing.T) {
 	t.Parallel()
