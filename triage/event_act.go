@@ -128,7 +128,7 @@ func (b ActEnd) fold(f *folder) error {
 	}
 	if to != GateRefused {
 		f.unprove()
-		f.overtake(b.Step, g.StartSeq)
+		f.overtake(b.Step, g.StartSeq, to == GateFailed)
 	}
 	return nil
 }
@@ -142,8 +142,9 @@ func (b ActEnd) moment(_ *folder) Moment {
 }
 
 // overtake outdates what was read before an act of a gate that stands in front of it: what
-// such a step is to read is what the gate leaves. To pause and to resume change nothing of that.
-func (f *folder) overtake(gate string, since int64) {
+// such a step is to read is what the gate leaves. Of an act that failed it outdates as well what the gate itself stands on in
+// recover: it is to be done again, on what is there now. To pause and to resume change nothing of that.
+func (f *folder) overtake(gate string, since int64, failed bool) {
 	at := f.find(gate)
 	if st := &f.s.Steps[at]; st.Class == Contain || resumes(st.Uses) || st.Retired {
 		return
@@ -152,7 +153,7 @@ func (f *folder) overtake(gate string, since int64) {
 	for i := range f.s.Steps {
 		st := &f.s.Steps[i]
 		read := st.Kind == ProbeStep || st.Kind == CompareStep
-		if i > at && read && !st.Retired && st.EndSeq < since && (st.Phase == Recover || st.Phase == Verify) {
+		if (i > at || failed && slices.Contains(f.s.Steps[at].Refs, st.ID)) && read && !st.Retired && st.EndSeq < since && (st.Phase == Recover || st.Phase == Verify) {
 			behind = append(behind, st.ID)
 		}
 	}

@@ -116,3 +116,22 @@ func TestCaptureOfWhatAnActRemoved(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedActIsReadAnew: what a gate stands on in recover is read again after its act failed, and stays as it is after one
+// that did what it is for.
+func TestFailedActIsReadAnew(t *testing.T) {
+	t.Parallel()
+	const now = "demo/now"
+	for outcome, want := range map[string]Status{"done": Settled, "failed": Stale, "refused": Settled} {
+		p := demoPlan()
+		at := slices.IndexFunc(p.Steps, func(st PlanStep) bool { return st.ID == fix })
+		p.Steps[at].Refs = append(slices.Clone(p.Steps[at].Refs), now)
+		p.Steps = slices.Insert(p.Steps, at, PlanStep{ID: now, Phase: Recover, Kind: ProbeStep})
+		told := ready()
+		told[1] = p
+		s := tell(t, State{}, bodies(told, []Body{ProbeStart{Step: now, N: 1}, read(now, 1, "ok", "true"), shown(fix, Repair), answered(fix), start(fix), end(fix, outcome)})...)
+		if st, _ := s.Step(now); st.Status != want {
+			t.Errorf("after an act that was %s it is %s, want %s", outcome, st.Status, want)
+		}
+	}
+}
