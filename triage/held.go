@@ -108,8 +108,8 @@ func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
 	g := s.Gates[st.ID]
 	// An act that was cut off and is found not to have happened is still to do.
 	// So is one that was undone, once its writer was found.
-	// So is one whose parameters changed since.
-	undone := g.Phase == GateFailed && g.Found || g.Phase == GateDone && (g.Again.Outcome == Undone || st.Moved > g.EndSeq)
+	// So is one whose parameters changed since, and one that failed and that what was read since allows.
+	undone := g.Phase == GateFailed && (g.Found || allowedSince(s, st, judge)) || g.Phase == GateDone && (g.Again.Outcome == Undone || st.Moved > g.EndSeq)
 	if st.Status == Skipped || (g.Phase != GateIdle && g.Phase != GateRefused && g.Phase != GateArmed && !undone) {
 		return false
 	}
@@ -127,6 +127,15 @@ func gateWanted(s *State, st *Step, judge func(step string) []Verdict) bool {
 		}
 	}
 	return false
+}
+
+// allowedSince reports whether what a gate stands on in recover was read after its act failed, and allows it.
+func allowedSince(s *State, st *Step, judge func(step string) []Verdict) bool {
+	read := func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && x.Phase == Recover && x.Status == Settled && x.EndSeq > s.Gates[st.ID].EndSeq
+	}
+	return judge != nil && slices.ContainsFunc(st.Refs, read) && !slices.ContainsFunc(judge(st.ID), func(v Verdict) bool { return v.Result != "true" })
 }
 
 func (w want) is(o *Option) bool {

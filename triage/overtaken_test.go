@@ -133,5 +133,13 @@ func TestFailedActIsReadAnew(t *testing.T) {
 		if st, _ := s.Step(now); st.Status != want {
 			t.Errorf("after an act that was %s it is %s, want %s", outcome, st.Status, want)
 		}
+		s = tell(t, s, ProbeStart{Step: now, N: 2}, read(now, 2, "ok", "true"))
+		for result, allowed := range map[string]bool{"true": true, "false": false} {
+			judge := func(string) []Verdict { return []Verdict{{Expr: "facts.now.held", Result: result}} }
+			st, _ := s.Step(fix)
+			if got := gateWanted(&s, &st, judge); got != (allowed && outcome == "failed" || outcome == "refused") {
+				t.Errorf("read anew after an act that was %s, its condition %s: the gate is wanted: %t", outcome, result, got)
+			}
+		}
 	}
 }
