@@ -95,7 +95,7 @@ func (b ProbeEnd) fold(f *folder) error {
 		st.KeptSeq, st.KeptAt = st.EndSeq, st.Ended
 	default:
 		f.settled(st, CannotTell)
-		if st.Elsewhere {
+		if st.Elsewhere && len(st.With) > 0 { // without any it never began: what it was to read is not known
 			st.KeptSeq, st.KeptAt = 0, time.Time{}
 		}
 	}

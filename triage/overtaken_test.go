@@ -111,8 +111,12 @@ func TestCaptureOfWhatAnActRemoved(t *testing.T) {
 		if open != tc.open {
 			t.Errorf("%s: the capture is open: %t, want %t", name, open, tc.open)
 		}
-		if st, _ := s.Step(lock); !tc.open && st.Facts["held"].Known() {
+		st, _ := s.Step(lock)
+		if !tc.open && st.Facts["held"].Known() {
 			t.Errorf("%s: its facts are known", name)
+		}
+		if _, wanted := stepWant(&s, &st, nil); wanted != tc.open {
+			t.Errorf("%s: it is wanted: %t, want %t", name, wanted, tc.open)
 		}
 	}
 }

@@ -282,7 +282,7 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 		if isProof(st) {
 			law = 8
 		}
-		if st.Status == Settled || waived(s, law, st.ID) {
+		if st.Status == Settled || waived(s, law, st.ID) || isCapture(st) && removed(s, st) {
 			return want{}, false
 		}
 		// What was tried twice, or cannot be answered, is worth a waiver.
