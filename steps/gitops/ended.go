@@ -170,10 +170,12 @@ func wroteSince(ctx context.Context, c *cluster.Client, op app.Operation) (wrote
 			why = cmp.Or(why, of.String()+": "+report.Why(err))
 			continue
 		}
-		newest := o.GetCreationTimestamp().Time
+		newest, known := o.GetCreationTimestamp().Time, false
 		for _, e := range o.GetManagedFields() {
-			if e.Subresource == "" && e.Time != nil && slices.Contains(appliers, e.Manager) && e.Time.After(newest) {
-				newest = e.Time.Time
+			if e.Subresource == "" && e.Time != nil && slices.Contains(appliers, e.Manager) {
+				if known = true; e.Time.After(newest) {
+					newest = e.Time.Time
+				}
 			}
 		}
 		switch {
@@ -181,6 +183,8 @@ func wroteSince(ctx context.Context, c *cluster.Client, op app.Operation) (wrote
 			return app.Yes, ""
 		case newest.Equal(op.Began): // books count in seconds
 			why = cmp.Or(why, of.String()+" was written in the second in which it began")
+		case !known: // others wrote all of its fields since
+			why = cmp.Or(why, "on "+of.String()+" it is not recorded when Argo CD wrote it")
 		}
 	}
 	if why != "" {
