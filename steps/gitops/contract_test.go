@@ -421,7 +421,10 @@ func (s *side) unrendered(kustomize string) {
 	obs := s.until("without manifests", func(f map[string]steps.Value) bool {
 		return textOf(f, "phase") == string(app.Failed) && textOf(f, "link") == string(app.LinkRender)
 	})
-	s.want(obs, map[string]string{"wrote": "false", "done": "unknown", "of": "unknown", "pruned": "unknown", "differing": "unknown"})
+	s.want(obs, map[string]string{"wrote": "false", "done": "unknown", "of": "unknown"})
+	s.merge(s.path, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"argocd.argoproj.io/refresh": "hard"}}})
+	obs = s.until("compared with nothing", func(f map[string]steps.Value) bool { return textOf(f, "sync") == "unknown" })
+	s.want(obs, map[string]string{"link": string(app.LinkRender), "pruned": "unknown", "differing": "unknown"})
 }
 
 // walk is the contract.
