@@ -31,6 +31,8 @@ const (
 	fleetKubeconfig = "HANDRAIL_BENCH_FLEET_KUBECONFIG"
 	fleetNamespace  = "HANDRAIL_BENCH_FLEET_NAMESPACE"
 	fleetPeak       = "peak-kB:"
+
+	tracedName = "shop-00007-configmap-0" // the object that is there, of the 60,000 that the applications list
 )
 
 type object = map[string]any
@@ -48,7 +50,7 @@ var fleetWays = []struct {
 		return controllerProbe{env}.Probe(ctx, steps.Params{"namespace": steps.StringOf(namespace), "patience": steps.DurationOf(2 * time.Minute), "window": steps.DurationOf(24 * time.Hour)}, out)
 	}},
 	{"trace", func(ctx context.Context, env steps.Env, namespace string, out steps.Sink) (steps.Observation, error) {
-		return traceProbe{env}.Probe(ctx, steps.Params{"resource": steps.StringOf("configmaps"), "name": steps.StringOf("traced"), "namespace": steps.StringOf(namespace)}, out)
+		return traceProbe{env}.Probe(ctx, steps.Params{"resource": steps.StringOf("configmaps"), "name": steps.StringOf(tracedName), "namespace": steps.StringOf(namespace)}, out)
 	}},
 }
 
@@ -249,8 +251,8 @@ func fleet(b *testing.B) (kubeconfig, namespace string) {
 	}
 	close(numbers)
 	wg.Wait()
-	traced := object{"metadata": object{"name": "traced", "annotations": object{
-		"argocd.argoproj.io/tracking-id": "shop-00007:/ConfigMap:" + ns.Name + "/traced"}}, "data": object{"a": "1"}}
+	traced := object{"metadata": object{"name": tracedName, "annotations": object{
+		"argocd.argoproj.io/tracking-id": "shop-00007:/ConfigMap:" + ns.Name + "/" + tracedName}}, "data": object{"a": "1"}}
 	err = l.Request(b.Context(), http.MethodPost, "/api/v1/namespaces/"+ns.Name+"/configmaps", "application/json", traced, nil)
 	select {
 	case err = <-errs:

@@ -55,7 +55,7 @@ func (r *controllerRun) credentials(ctx context.Context) {
 	}
 	if r.runs(app.ArgoCD) {
 		query := url.Values{"labelSelector": {argoMark}}
-		err := cluster.EachAs(ctx, r.c, secretsKind().Path(r.namespace, ""), cluster.AsMetadata, query, func(o metaOnly) {
+		err := cluster.EachAs(ctx, r.c, secretsKind().Path(r.namespace, ""), cluster.AsMetaList, query, func(o metaOnly) {
 			keep(o.Metadata.Namespace+"/"+o.Metadata.Name, o.Metadata.Labels[argoMark], o.Metadata)
 		})
 		if err != nil {

@@ -20,8 +20,8 @@ func (s *side) dead(kustomize string) (first string) {
 		name, resource = "argocd-application-controller", "applications.argoproj.io"
 	}
 	ask := steps.Params{"namespace": steps.StringOf(s.control.Namespace), "within": steps.StringOf(s.control.Namespace), "patience": steps.DurationOf(0), "window": steps.DurationOf(24 * time.Hour)}
-	if obs := s.probe("gitops/controller", ask); textOf(obs.Facts, "state") != controllerOK || textOf(obs.Facts, "blast") != "none" {
-		s.Errorf("alive: %s %s", obs.Summary, told(obs))
+	if obs := s.probe("gitops/controller", ask); textOf(obs.Facts, "state") != controllerOK || textOf(obs.Facts, "blast") != "none" || len(obs.Gaps) > 0 || !obs.Facts["credentials"].Known() {
+		s.Errorf("alive: %s %q %s", obs.Summary, obs.Gaps, told(obs))
 	}
 	if s.argo {
 		s.merge(s.path, map[string]any{"spec": map[string]any{"syncPolicy": map[string]any{"automated": map[string]any{"enabled": true, "selfHeal": true}}}})
