@@ -43,13 +43,6 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 	if !cluster.Matches(cluster.FinalizerName, name) {
 		return p, fmt.Errorf("%q is not a finalizer that can be removed", steps.Clip(name, 100))
 	}
-	if !s.deleted() { // of one that is, the status may tell that its clean-up runs
-		still, err := act.ContentBut(s.o, s.t.Resource)
-		if err != nil {
-			return p, err
-		}
-		p.Shown = append(p.Shown, steps.KV{Key: act.KeyRest, Value: still})
-	}
 	f.finalizer(s, name)
 	f.managed(s)
 	k, err := stuck.KeeperOf(ctx, s.c, s.t, s.o, name, in.Text("controller"))
