@@ -26,8 +26,8 @@ RACED := ./session ./steps ./steps/cluster ./steps/transport ./tui/...
 # left is pure: go test takes an answer that it has for the same sources.
 REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
 PURE   = $$(go list ./... | grep -vxF "$$(go list $(REAL))")
-# Tests of the lab wait for servers more than they compute.
-BESIDE := -p 3 -parallel 4
+# Tests of the lab wait for servers more than they compute, and fail each other where too many ask at once.
+BESIDE := -p 2 -parallel 4
 
 # What `make check` has vetted is not vetted again, and no test needs DWARF.
 QUICK  := -vet=off -ldflags=-w
@@ -105,7 +105,7 @@ test: static prepare ## everything, lab included, nothing skipped; what is long 
 # The real parts wait for each other and for the clock: what computes fills the gaps, and
 # yields to them.
 test-real:
-	go test $(QUICK) -count=1 $(BESIDE) -timeout 30m $(REAL)
+	go test $(QUICK) -count=1 $(BESIDE) -timeout 60m $(REAL)
 
 test-race:
 	$(RACE) $(QUICK) -short -timeout 20m -skip 'TestTemplateOfEveryRunbook|TestPathsBeginAtTheRoot' $(RACED)

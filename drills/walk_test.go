@@ -183,7 +183,7 @@ func TestWalksWithoutCluster(t *testing.T) {
 
 // mostAtOnce walks go side by side: all of them at once ask so much of the API server that it
 // refuses some.
-const mostAtOnce = 20
+const mostAtOnce = 10
 
 // wanted reports whether -run asks for a walk: one that it does not ask for is not begun.
 func wanted(name string) bool {
