@@ -38,27 +38,6 @@ func denied(s *State, st *Step) bool {
 	})
 }
 
-// recorded reports whether a capture is in the record. Reading it once more does
-// not take it out; only the end of that attempt can.
-func recorded(s *State, st *Step) bool {
-	return st.Status == Settled || (st.Status == Running && st.Outcome == "ok") || removed(s, st)
-}
-
-// removed reports whether a capture was read, and could not be read again since an act that has ended, or a repair
-// by hand: these often remove the object, and what it was is on record. Its facts are unknown.
-func removed(s *State, st *Step) bool {
-	if st.Status != CannotTell || st.KeptSeq == 0 {
-		return false
-	}
-	between := func(seq int64) bool { return seq > st.KeptSeq && seq < st.EndSeq }
-	for id := range s.Gates {
-		if slices.ContainsFunc(s.Acts(id), func(a GateState) bool { return a.EndSeq > 0 && a.Phase != GateRefused && between(a.StartSeq) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Hands, func(h Hand) bool { return between(h.Seq) })
-}
-
 // runbookOf is the runbook part of a step id.
 func runbookOf(id string) string {
 	rb, _, _ := strings.Cut(id, "/")

@@ -19,8 +19,9 @@ import (
 const look = time.Second
 
 // compares is how many looks after the end of an operation of Argo CD its next comparison is waited for: until then the
-// application still says that it differs. It begins by itself and takes seconds.
-const compares = 60
+// application still says that it differs. It begins by itself and takes seconds; one that failed is made again after the two
+// minutes that Argo CD has by default.
+const compares = 150
 
 // begun is the operation that an act began, as an application shows it: it is a later one
 // than the one before the act.
