@@ -105,18 +105,19 @@ func idle(s *State, w want, judge func(step string) []Verdict) bool {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
-		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st))
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st, judge))
 	})
 }
 
-// spent reports whether each gate that stands on a word has acted or was passed over: that
-// what it depends on grew old since is no reason to ask for it.
-func spent(s *State, st *Step) bool {
+// spent reports whether each gate that stands on a word has acted, was passed over or does not
+// apply, one of them has acted or was passed over, and each question that stands on it is answered:
+// that what the word depends on grew old since is no reason to ask for it.
+func spent(s *State, st *Step, judge func(step string) []Verdict) bool {
 	some := false
 	for i := range s.Steps {
 		x := &s.Steps[i]
 		switch {
-		case x.Retired || !slices.Contains(x.Refs, st.ID):
+		case x.Retired || !slices.Contains(x.Refs, st.ID) || x.Kind == GateStep && aside(x.ID, judge) || x.Kind == AskStep && x.Status == Settled:
 		case x.Kind != GateStep || x.Status != Skipped && s.Gates[x.ID].Phase != GateDone:
 			return false
 		default:

@@ -44,6 +44,9 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	switch {
 	case errors.Is(err, cluster.ErrAbsent):
 		h.facts.Set("exists", steps.BoolOf(false))
+		h.facts.Set("names", steps.StringsOf(nil))
+		h.facts.Set("count", steps.IntOf(0))
+		h.facts.Set("keeper_unseen", steps.BoolOf(false))
 		h.obs.Summary = t.String() + " is not there: nothing holds it."
 		h.obs.Facts = h.facts.Rest(t.String() + " is not there")
 		return h.obs, nil
