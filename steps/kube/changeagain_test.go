@@ -42,3 +42,25 @@ func TestStatusMoves(t *testing.T) {
 		})
 	}
 }
+
+// TestStatusMovesDuringStrip: so it is of a finalizer, but for an object that is being deleted: there the status may tell
+// that the clean-up runs.
+func TestStatusMovesDuringStrip(t *testing.T) {
+	t.Parallel()
+	for deleted, want := range map[bool]string{false: steps.Done, true: steps.Refused} {
+		s := newStage(t)
+		uid := s.born("batch", "cronjobs", cronJob("audit"))
+		at := s.at("batch", "cronjobs", "audit")
+		s.must("PATCH", at, "application/merge-patch+json", `{"metadata":{"finalizers":["`+cleaner+`"]}}`)
+		if deleted {
+			s.must("DELETE", at, "application/json", "")
+		}
+		g, in := s.gate("kube/strip-finalizer"), s.stripParams("cronjob", "audit", uid)
+		armed := s.preview(g, in)
+		approval := s.confirm(s.preview(g, in), armed.Digest("i", "s"))
+		s.must("PATCH", at+"/status", "application/merge-patch+json", `{"status":{"lastScheduleTime":"2026-11-01T00:00:00Z"}}`)
+		if o, err := g.Act(t.Context(), approval, &scrap{}); err != nil || o.Result != want {
+			t.Errorf("deleted %t: Act() = %+v, %v, want %s", deleted, o, err, want)
+		}
+	}
+}

@@ -99,3 +99,23 @@ func TestBusyObjectIsRehearsedAgain(t *testing.T) {
 		t.Errorf("Preview() of an object that never rests = %v, want errMoved", err)
 	}
 }
+
+// TestReportingObjectIsReadOnce: where only its status is written, the rehearsal takes the newer version, and the
+// manifest that was read stands.
+func TestReportingObjectIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	uid := s.born("batch", "cronjobs", cronJob("audit"))
+	at, reports, kept := s.at("batch", "cronjobs", "audit"), 0, 0
+	s.must("PATCH", at, "application/merge-patch+json", `{"metadata":{"finalizers":["`+cleaner+`"]}}`)
+	out := &beatingSink{beat: func() {
+		if kept++; reports < 4 {
+			reports++
+			s.must("PATCH", at+"/status", "application/merge-patch+json", fmt.Sprintf(`{"status":{"lastScheduleTime":"2026-11-01T00:00:0%dZ"}}`, reports))
+		}
+	}}
+	p, err := s.gate("kube/strip-finalizer").Preview(t.Context(), s.stripParams("cronjob", "audit", uid), out)
+	if err != nil || len(p.Unmet) > 0 || len(p.Diff) != 1 || kept != 1 {
+		t.Errorf("Preview() of an object that reports read it %d times: %+v, %v", kept, p, err)
+	}
+}

@@ -25,14 +25,14 @@ const SettlePause = 500 * time.Millisecond
 type Sighting struct {
 	Absent bool
 	Other  string // UID of another object
-	Raw    []byte // the whole of it, where the order is about its fields
+	Raw    []byte // the whole of it, where the order is about its fields or its content may not move
 	metav1.ObjectMeta
 }
 
 // SightAt reads what is at the address of an order.
 func SightAt(ctx context.Context, c *cluster.Client, o Order) (Sighting, error) {
-	accept := cluster.AsMetadata
-	if len(o.Ops) > 0 {
+	accept, whole := cluster.AsMetadata, len(o.Ops) > 0 || o.rest != ""
+	if whole {
 		accept = cluster.AsJSON
 	}
 	raw, err := c.Read(ctx, o.Path, accept, nil)
@@ -50,7 +50,7 @@ func SightAt(ctx context.Context, c *cluster.Client, o Order) (Sighting, error) 
 		return Sighting{}, fmt.Errorf("%s: %s answered something else than the object", o.Path, c.Server)
 	}
 	s := Sighting{ObjectMeta: m.ObjectMeta}
-	if len(o.Ops) > 0 {
+	if whole {
 		s.Raw = raw
 	}
 	if o.UID != report.Nothing && string(m.UID) != o.UID {

@@ -146,10 +146,6 @@ func (s *subject) typed(sub, ops string) string {
 // would change.
 func (g alterGate) rehearse(ctx context.Context, pl *alterPlan, a act.Alteration, out steps.Sink) error {
 	path, uid, now := pl.t.Path(pl.t.Namespace, pl.t.Name), string(pl.o.GetUID()), pl.c.Env.Now()
-	r, err := a.Request(path, uid, pl.o.GetResourceVersion(), now)
-	if err != nil {
-		return err
-	}
 	shown, err := a.Request(path, uid, act.Later, time.Time{})
 	if err != nil {
 		return err
@@ -161,16 +157,19 @@ func (g alterGate) rehearse(ctx context.Context, pl *alterPlan, a act.Alteration
 	pl.p.Request, pl.p.Args = shown.Text(), a
 	pl.p.Command = pl.typed(a.Sub, string(typed.Body))
 	pl.show(act.KeyTyped, act.TypedTests)
-	live := pl.o.Raw
+	var live []byte
 	if a.Sub != "" && pl.clear() {
 		if live, err = pl.c.Read(ctx, path+a.Sub, cluster.AsJSON, nil); err != nil {
 			return fmt.Errorf("%s: its subresource %s: %w", pl.t, strings.TrimPrefix(a.Sub, "/"), err)
 		}
 	}
-	said, went, err := pl.tryOut(ctx, r, pl.p, out)
+	said, went, err := pl.tryOut(ctx, func(version string) (act.Request, error) { return a.Request(path, uid, version, now) }, pl.p, out)
 	if err != nil || !went {
 		pl.immovable()
 		return err
+	}
+	if a.Sub == "" {
+		live = pl.o.Raw
 	}
 	if err := pl.compare(live, said, a); err != nil {
 		return err

@@ -192,7 +192,7 @@ func (s *subject) rehearseMake(ctx context.Context, m manifest, p *steps.Preview
 	}
 	p.Request, p.Args = r.Text(), m
 	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(r.Body)), s.c.Kubectl("", "create", "--field-manager="+cluster.FieldManager, "-f", "-"))
-	a, went, err := s.tryOut(ctx, r, p, out)
+	a, went, err := s.tryOut(ctx, func(string) (act.Request, error) { return r, nil }, p, out)
 	if err != nil || !went {
 		return err
 	}

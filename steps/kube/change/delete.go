@@ -65,10 +65,6 @@ func (g deleteGate) preview(ctx context.Context, in steps.Params, out steps.Sink
 
 func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, out steps.Sink) error {
 	path, uid := s.t.Path(s.t.Namespace, s.t.Name), string(s.o.GetUID())
-	r, err := act.DeleteRequest(path, uid, s.o.GetResourceVersion(), "All")
-	if err != nil {
-		return err
-	}
 	shown, err := act.DeleteRequest(path, uid, act.Later)
 	if err != nil {
 		return err
@@ -81,7 +77,7 @@ func (g deleteGate) rehearse(ctx context.Context, s *subject, p *steps.Preview, 
 	// kubectl delete has no preconditions; its raw form takes them.
 	p.Command = fmt.Sprintf("echo %s | %s", steps.Quote(string(typed.Body)), s.c.Kubectl("", "delete", "--raw", path, "-f", "-"))
 	p.Shown = append(p.Shown, steps.KV{Key: act.KeyTyped, Value: act.TypedTests})
-	a, went, err := s.tryOut(ctx, r, p, out)
+	a, went, err := s.tryOut(ctx, func(version string) (act.Request, error) { return act.DeleteRequest(path, uid, version, "All") }, p, out)
 	if err != nil || !went {
 		return err
 	}

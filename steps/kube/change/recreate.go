@@ -244,10 +244,6 @@ func (pl *alterPlan) rehearseRecreate(ctx context.Context, ops []patch.Op) error
 	if err != nil {
 		return err
 	}
-	dry, err := act.DeleteRequest(path, uid, pl.o.GetResourceVersion(), "All")
-	if err != nil {
-		return err
-	}
 	typed, err := act.DeleteRequest(path, uid, "")
 	if err != nil {
 		return err
@@ -264,7 +260,7 @@ func (pl *alterPlan) rehearseRecreate(ctx context.Context, ops []patch.Op) error
 	pl.p.Command = fmt.Sprintf("echo %s | %s && echo %s | %s", steps.Quote(string(typed.Body)), pl.c.Kubectl("", "delete", "--raw", path, "-f", "-"),
 		steps.Quote(string(second.Body)), pl.c.Kubectl("", "create", "--field-manager="+cluster.FieldManager, "-f", "-"))
 	pl.show(act.KeyTyped, act.TypedTests)
-	if _, went, err := pl.tryOut(ctx, dry, pl.p, pl.out); err != nil || !went {
+	if _, went, err := pl.tryOut(ctx, func(version string) (act.Request, error) { return act.DeleteRequest(path, uid, version, "All") }, pl.p, pl.out); err != nil || !went {
 		return err
 	}
 	return pl.rehearseHalves(ctx, old, changed)

@@ -59,6 +59,7 @@ func (s *subject) rehearse(ctx context.Context, r act.Request, out steps.Sink) (
 		return a, nil
 	}
 	if now, err := s.c.Get(ctx, s.t.Resource, s.t.Namespace, s.t.Name); err == nil && now.GetResourceVersion() != s.o.GetResourceVersion() {
+		s.moved = now
 		return a, errMoved
 	}
 	return a, fmt.Errorf("%w (%d): %q", errRefused, a.Code, a.Said())
@@ -66,19 +67,47 @@ func (s *subject) rehearse(ctx context.Context, r act.Request, out steps.Sink) (
 
 // tryOut rehearses the request of a preview, and writes into the preview what
 // the server said. went is false where the preview is refused: a rehearsal runs
-// webhooks, so there is none for what is refused anyway.
-func (s *subject) tryOut(ctx context.Context, r act.Request, p *steps.Preview, out steps.Sink) (a act.Answer, went bool, err error) {
+// webhooks, so there is none for what is refused anyway. at makes the request for a version of
+// the object: where only its status was written since it was read, the newer version is tried.
+func (s *subject) tryOut(ctx context.Context, at func(version string) (act.Request, error), p *steps.Preview, out steps.Sink) (a act.Answer, went bool, err error) {
 	f := floors{&p.Unmet}
 	if !f.clear() {
 		return act.Answer{}, false, nil
 	}
-	a, err = s.rehearse(ctx, r, out)
+	var r act.Request
+	for range rehearsals {
+		if r, err = at(s.o.GetResourceVersion()); err != nil {
+			return act.Answer{}, false, err
+		}
+		if a, err = s.rehearse(ctx, r, out); !errors.Is(err, errMoved) || !s.reported(p) {
+			break
+		}
+	}
 	p.Shown = append(p.Shown, a.Warned()...)
 	if errors.Is(err, errRefused) {
 		f.unmet(a.Cure(r), "In the rehearsal %v.", err)
 		return a, false, nil
 	}
 	return a, err == nil, err
+}
+
+// reported takes over what the object is since its rehearsal, where only its status differs. Of
+// an object that is being deleted the status may tell that its clean-up runs.
+func (s *subject) reported(p *steps.Preview) bool {
+	was, err := act.ContentBut(s.o, s.t.Resource)
+	if err != nil || s.deleted() {
+		return false
+	}
+	if is, err := act.ContentBut(s.moved, s.t.Resource); err != nil || is != was {
+		return false
+	}
+	s.o = s.moved
+	for i := range p.Shown {
+		if p.Shown[i].Key == act.KeyVersion {
+			p.Shown[i].Value = s.o.GetResourceVersion()
+		}
+	}
+	return true
 }
 
 // Rehearse tries a request of what a plan begins, with dryRun=All, and returns what the

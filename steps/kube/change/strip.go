@@ -43,6 +43,13 @@ func (g stripGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 	if !cluster.Matches(cluster.FinalizerName, name) {
 		return p, fmt.Errorf("%q is not a finalizer that can be removed", steps.Clip(name, 100))
 	}
+	if !s.deleted() { // of one that is, the status may tell that its clean-up runs
+		still, err := act.ContentBut(s.o, s.t.Resource)
+		if err != nil {
+			return p, err
+		}
+		p.Shown = append(p.Shown, steps.KV{Key: act.KeyRest, Value: still})
+	}
 	f.finalizer(s, name)
 	f.managed(s)
 	k, err := stuck.KeeperOf(ctx, s.c, s.t, s.o, name, in.Text("controller"))
@@ -84,22 +91,19 @@ func (g stripGate) rehearse(ctx context.Context, s *subject, name string, p *ste
 		return nil
 	}
 	path, uid := s.t.Path(s.t.Namespace, s.t.Name), string(s.o.GetUID())
-	r, err := act.StripRequest(path, uid, s.o.GetResourceVersion(), name, index)
+	at := func(version string) (act.Request, error) { return act.StripRequest(path, uid, version, name, index) }
+	shown, err := at(act.Later)
 	if err != nil {
 		return err
 	}
-	shown, err := act.StripRequest(path, uid, act.Later, name, index)
-	if err != nil {
-		return err
-	}
-	typed, err := act.StripRequest(path, uid, "", name, index)
+	typed, err := at("")
 	if err != nil {
 		return err
 	}
 	p.Request = shown.Text()
 	p.Command = s.c.Kubectl(s.t.Namespace, "patch", s.t.Resource.String(), s.t.Name, "--type=json", "--field-manager="+cluster.FieldManager, "-p", string(typed.Body))
 	p.Shown = append(p.Shown, steps.KV{Key: act.KeyTyped, Value: act.TypedTests})
-	a, went, err := s.tryOut(ctx, r, p, out)
+	a, went, err := s.tryOut(ctx, at, p, out)
 	if err != nil || !went {
 		return err
 	}

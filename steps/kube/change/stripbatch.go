@@ -243,7 +243,7 @@ func (g stripBatchGate) together(items []stripItem, p *steps.Preview) {
 		for _, kv := range it.p.Shown {
 			name, _, _ := strings.Cut(kv.Value, ":")
 			switch {
-			case kv.Key == act.KeyVersion || kv.Key == "age" || kv.Key == "being deleted for" || seen[kv.Key+kv.Value]:
+			case kv.Key == act.KeyVersion || kv.Key == act.KeyRest || kv.Key == "age" || kv.Key == "being deleted for" || seen[kv.Key+kv.Value]:
 			case kv.Key == act.KeyAlike && (mine[name] || kv.Value == report.Nothing):
 			default:
 				seen[kv.Key+kv.Value] = true

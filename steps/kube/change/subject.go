@@ -22,6 +22,7 @@ type subject struct {
 	c       *cluster.Client
 	t       cluster.Target
 	o       cluster.Object
+	moved   cluster.Object // what it was when a rehearsal of it failed, since it was written
 	absent  bool
 	cluster string
 	user    string
