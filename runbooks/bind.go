@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"gopkg.in/yaml.v3"
 
 	"handrail/steps"
 	"handrail/steps/strict"
@@ -40,6 +43,14 @@ func (r *Runbook) Bind(given map[string]string) (steps.Params, error) {
 			raw = p.Default
 		}
 		raw = steps.WithoutTokens(raw)
+		if under := r.Bounds[p.Name].Patch; under != "" && raw != "" {
+			ops, err := patchOf(under, raw)
+			if err != nil {
+				bad = append(bad, fmt.Errorf("%w %s: %w", ErrParam, p.Name, err))
+				continue
+			}
+			raw = ops
+		}
 		switch {
 		case raw == "" && p.Required:
 			bad = append(bad, fmt.Errorf("%w %s is required: %s", ErrRequired, p.Name, p.Doc))
@@ -145,4 +156,61 @@ func fits(p steps.Field, v steps.Value) error {
 		return fmt.Errorf("%q does not look like %s", s, p.Pattern)
 	}
 	return nil
+}
+
+// patchPath is a path that a declaration names for the pairs of a patch.
+var patchPath = regexp.MustCompile(`^/[A-Za-z0-9_.~/-]*$`)
+
+// pairKey is how a pair of a patch begins.
+var pairKey = regexp.MustCompile(`^\s*[A-Za-z0-9][A-Za-z0-9._/-]*=`)
+
+// patchOf reads the text of a patch parameter: operations of JSON Patch (RFC 6902, section 4), as
+// JSON or YAML, as they are; or pairs, as in pods=6,requests.cpu=2, as operations that set them
+// below a path. A comma that no KEY= follows belongs to the value before it.
+func patchOf(under, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	how := "write operations, as in [{op: replace, path: /spec/replicas, value: 2}]"
+	if under != "/" {
+		how = "write KEY=VALUE,KEY=VALUE for what is to stand below " + under + ", or operations, as in [{op: replace, path: " + under + "/KEY, value: VALUE}]"
+	}
+	if strings.HasPrefix(text, "[") {
+		var ops []struct{ Op, Path string }
+		if err := yaml.Unmarshal([]byte(text), &ops); err != nil {
+			return "", fmt.Errorf("it is not a list of operations: %w; %s", err, how)
+		}
+		for i, op := range ops {
+			if op.Op == "" || !strings.HasPrefix(op.Path, "/") {
+				return "", fmt.Errorf("operation %d of it lacks op, or a path that begins with a slash; %s", i+1, how)
+			}
+		}
+		if len(ops) == 0 {
+			return "", fmt.Errorf("it has no operation; %s", how)
+		}
+		return text, nil
+	}
+	if under == "/" || !pairKey.MatchString(text) {
+		return "", fmt.Errorf("%q is not a patch; %s", steps.Clip(text, 80), how)
+	}
+	type set struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value string `json:"value"`
+	}
+	var ops []set
+	for _, part := range strings.Split(text, ",") {
+		if !pairKey.MatchString(part) {
+			ops[len(ops)-1].Value += "," + part
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		// RFC 6901, section 3: ~ and / of a name are escaped.
+		ops = append(ops, set{"add", under + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), value})
+	}
+	for i := range ops {
+		if ops[i].Value = strings.TrimSpace(ops[i].Value); ops[i].Value == "" {
+			return "", fmt.Errorf("%s has no value; %s", strings.TrimPrefix(ops[i].Path, under+"/"), how)
+		}
+	}
+	out, err := json.Marshal(ops)
+	return string(out), err
 }

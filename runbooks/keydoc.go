@@ -44,6 +44,7 @@ var keyDocs = map[string]string{
 	"matched":    "of a parameter, that the text by which the runbook was matched is the file that it names: the log of the very run",
 	"min":        "the least that an int or a duration may be",
 	"max":        "the most that an int or a duration may be",
+	"patch":      "of a parameter, that it is a JSON patch, and the path below which KEY=VALUE pairs may be given instead; / for none",
 	"pattern":    "a Go regular expression: of an error, of a parameter, or of the proof of a manual step",
 	"pays":       "the kind of debt that the manual step pays: reconcile, resume or unfinished",
 	"names":      "values that the words of a proof must name; of a question, by answer",
@@ -81,7 +82,7 @@ func explained(key string, s schema) schema {
 func parts(what string) []string {
 	return strings.Fields(map[string]string{
 		"a pattern":      "pattern weight say",
-		"a parameter":    "type default required help values pattern min max matched",
+		"a parameter":    "type default required help values pattern min max matched patch",
 		"a next runbook": "runbook when with say",
 		"a requirement":  "when else",
 		"a finding":      "when level say against",

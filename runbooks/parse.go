@@ -229,6 +229,13 @@ func (r *reader) param(name string, n *yaml.Node) {
 		r.Fail(f["matched"], "remove it; a text is kept as a file", "matched is for a path, not for the type %s", p.Type)
 	}
 	r.bounds(p, f)
+	if n := f["patch"]; n != nil {
+		under := r.Text(n, "patch")
+		if p.Type != steps.String || !patchPath.MatchString(under) {
+			r.Fail(n, "as in {type: string, patch: /spec/hard}", "patch is the path in an object below which the pairs of a text are set")
+		}
+		r.book.Bounds[name] = Bounds{Patch: under}
+	}
 	if d := f["default"]; d != nil {
 		if p.Required {
 			r.Fail(d, "drop one of the two", "parameter %q is required, so its default is never used", name)

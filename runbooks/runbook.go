@@ -54,8 +54,9 @@ type Pattern struct {
 	lines   bool       // the pattern speaks of line ends, so it is tried on the lines alone
 }
 
-// Bounds limit an int or a duration parameter; "" is no limit.
-type Bounds struct{ Min, Max string }
+// Bounds limit an int or a duration parameter; "" is no limit. Patch says of a text that it is a
+// JSON patch, and below which path its KEY=VALUE pairs are set; "/" for a patch without pairs.
+type Bounds struct{ Min, Max, Patch string }
 
 // Step is one step of a runbook.
 type Step struct {

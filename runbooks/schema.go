@@ -113,6 +113,8 @@ func (s schemer) form(of, key string) schema {
 		return textOf("")
 	case "default", "min", "max":
 		return anything
+	case "patch":
+		return schema{"type": "string", "pattern": patchPath.String()}
 	case "required", "matched":
 		return schema{"type": "boolean"}
 	case "values":

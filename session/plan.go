@@ -8,6 +8,7 @@ import (
 
 	"handrail/evidence"
 	"handrail/runbooks"
+	"handrail/session/journal"
 	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
@@ -34,7 +35,7 @@ func (s *Session) plan(rb *runbooks.Runbook, params steps.Params, from string) e
 		return err
 	}
 	s.retext()
-	return s.passOver(p)
+	return s.passOver(rb, p)
 }
 
 // rooted has paths begin at the root. An incident may be resumed in another
@@ -56,13 +57,14 @@ func (s *Session) rooted(rb *runbooks.Runbook, params steps.Params) steps.Params
 
 // passOver skips the steps that the parameters alone rule out, so that no one
 // is asked for them.
-func (s *Session) passOver(p triage.Plan) error {
+func (s *Session) passOver(rb *runbooks.Runbook, p triage.Plan) error {
+	alone := runbooks.Vars{Params: s.vars(rb.ID).Params}
 	for _, st := range p.Steps {
 		if now, _ := s.state.Step(st.ID); st.Kind == triage.GateStep || st.Required || now.Status != triage.Pending && now.Status != triage.Stale {
 			continue
 		}
-		for _, v := range s.judge(st.ID) {
-			if v.Result != "false" || len(v.Refs) > 0 {
+		for _, v := range rb.Judge(journal.Bare(st.ID), alone) {
+			if v.Result != "false" || !v.Aside {
 				continue
 			}
 			if err := s.record(triage.Skip{Step: st.ID, Why: "does not apply: only where " + view.Spoken(v.Expr)}, nil); err != nil {

@@ -102,7 +102,7 @@ func (h *Help) Draw(env *screen.Env, w, height int) []ink.Drawn {
 		{"×", "cannot be done now: the step says why, and what to do"},
 		{"←1 ←2 ←3", "where you were, newest first"},
 		{"!", "unknown or stale: read again"},
-		{"–", "skipped or waived, with a reason"},
+		{"–", "skipped, waived or not needed, with a reason"},
 		{"✗ ! ·", "findings: critical, warning, info"},
 	} {
 		p.Item("  "+ink.Fit(th.Strong.On(s.sign), 13)+"  ", th.Plain, s.means)

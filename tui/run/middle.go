@@ -77,7 +77,7 @@ func (r *Screen) drawTitle(p *ink.Page, st triage.Step) {
 	switch {
 	case st.Status != triage.Pending:
 	case r.Snap.Cards[st.ID].Aside != "":
-		mk = ink.Mark{Symbol: "×", Word: "not needed", Ink: th.Muted}
+		mk = asideMark(th)
 	case len(r.Barred(st.ID)) > 0:
 		mk = barredMark(th)
 	}

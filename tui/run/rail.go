@@ -60,7 +60,9 @@ func (r *Screen) railStep(env *screen.Env, st triage.Step, back, w int) ink.Draw
 	if st.Status == triage.Pending {
 		if o, ok := r.Recommended(); ok && o.Step == st.ID {
 			mk = statusMark(th, st.Status, true)
-		} else if len(r.Barred(st.ID)) > 0 || r.Snap.Cards[st.ID].Aside != "" {
+		} else if r.Snap.Cards[st.ID].Aside != "" {
+			mk = asideMark(th)
+		} else if len(r.Barred(st.ID)) > 0 {
 			mk = barredMark(th)
 		}
 	}
@@ -137,6 +139,10 @@ func (r *Screen) phaseMark(env *screen.Env, ph triage.Phase, in []triage.Step, h
 			done++
 		case triage.Skipped, triage.Waived:
 			passed++
+		case triage.Pending:
+			if r.Snap.Cards[st.ID].Aside != "" {
+				passed++
+			}
 		case triage.CannotTell, triage.Stale:
 			odd = true
 		case triage.Running:
