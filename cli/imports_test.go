@@ -28,6 +28,7 @@ var rooms = []room{
 	{path: "handrail/steps/fault"},
 	{path: "handrail/steps/gitread"},
 	{path: "handrail/steps/joblog"},
+	{path: "handrail/steps/promtext"},
 	{path: "handrail/steps/strict", libs: []string{yaml}},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/evidence/disk"},
@@ -421,14 +422,14 @@ func mayImport(r room, pkg, imp string) bool {
 	return false
 }
 
-// sameWorld lets a world of steps import the contract, the transports, the readers of clones and of
-// YAML, and what lies below itself.
+// sameWorld lets a world of steps import the contract, the transports, the readers of clones, of metrics and
+// of YAML, and what lies below itself.
 func sameWorld(pkg, imp string) bool {
 	if pkg == "handrail/steps" {
 		return imp == "handrail/triage/record"
 	}
 	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
-	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/promtext" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
 }
 
 // TestYAMLIsReadInOnePlace: what steps/strict refuses, no other reader may let in.
