@@ -65,7 +65,11 @@ func (p probe) read(ctx context.Context, name string, f steps.Facts, obs *steps.
 	if strings.Contains(name, "://") {
 		obs.Command = "curl -sS " + steps.Quote(name)
 		f.Unknown("it was read from an address", "saved")
-		return transport.AskText(ctx, p.env, name, transport.Asking{Accept: plainText, Within: askWithin, Most: mostRead, Roots: p.roots})
+		raw, from, err = transport.AskText(ctx, p.env, name, transport.Asking{Accept: plainText, Within: askWithin, Most: mostRead, Roots: p.roots})
+		if err != nil && !errors.Is(err, steps.ErrDenied) {
+			err = fmt.Errorf("%w; where it cannot be asked from here, save one answer in a file and name that", err)
+		}
+		return raw, from, err
 	}
 	path := steps.Below(p.env.Dir, name)
 	obs.Command = "cat " + steps.Quote(path)
