@@ -28,6 +28,7 @@ var rooms = []room{
 	{path: "handrail/steps/fault"},
 	{path: "handrail/steps/gitread"},
 	{path: "handrail/steps/joblog"},
+	{path: "handrail/steps/promtext"},
 	{path: "handrail/steps/strict", libs: []string{yaml}},
 	{path: "handrail/evidence", ours: []string{"handrail/evidence"}},
 	{path: "handrail/evidence/disk"},
@@ -43,9 +44,10 @@ var rooms = []room{
 	// The world of clusters, each room above those that it names. What stands beside them reads no cluster.
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
-	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/manifests", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
+	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/manifests", "=handrail/steps/gitops/metrics", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}}, // judges what it is given
 	{path: "handrail/steps/gitops/manifests", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/report"}},
+	{path: "handrail/steps/gitops/metrics", ours: []string{"=handrail/steps", "=handrail/steps/promtext", "=handrail/steps/transport"}},                                              // asks no cluster
 	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
@@ -421,14 +423,14 @@ func mayImport(r room, pkg, imp string) bool {
 	return false
 }
 
-// sameWorld lets a world of steps import the contract, the transports, the readers of clones and of
-// YAML, and what lies below itself.
+// sameWorld lets a world of steps import the contract, the transports, the readers of clones, of metrics and
+// of YAML, and what lies below itself.
 func sameWorld(pkg, imp string) bool {
 	if pkg == "handrail/steps" {
 		return imp == "handrail/triage/record"
 	}
 	world := strings.SplitN(strings.TrimPrefix(pkg, "handrail/steps/"), "/", 2)[0]
-	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
+	return imp == "handrail/steps" || imp == "handrail/steps/gitread" || imp == "handrail/steps/promtext" || imp == "handrail/steps/strict" || under(imp, "handrail/steps/transport") || under(imp, "handrail/steps/"+world)
 }
 
 // TestYAMLIsReadInOnePlace: what steps/strict refuses, no other reader may let in.

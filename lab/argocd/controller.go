@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	_ "sigs.k8s.io/controller-runtime/pkg/controller" // counts work queues: Argo CD's own program holds it for its other roles
 )
 
 // controllerFlags are those of argocd-application-controller that the lab uses, by its names and defaults.

@@ -1,13 +1,12 @@
 package endpoint
 
 import (
-	"bufio"
-	"bytes"
+	"errors"
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
 	"time"
+
+	"handrail/steps/promtext"
 )
 
 // The metrics of etcd that are read, in the text format of Prometheus.
@@ -49,10 +48,15 @@ func (m member) since() (time.Time, bool) {
 	return time.UnixMilli(int64(v * 1000)).UTC(), true
 }
 
-var (
-	sampleForm   = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([^}]*)\})?\s+(\S+)(?:\s+-?\d+)?$`)
-	instanceForm = regexp.MustCompile(`(?:^|,)\s*(?:instance|pod|endpoint)="([^"]{1,200})"`)
-)
+// instanceOf is of which member a sample is, where a label says so.
+func instanceOf(labels map[string]string) string {
+	for _, label := range []string{"instance", "pod", "endpoint"} {
+		if v := labels[label]; v != "" && len(v) <= 200 {
+			return v
+		}
+	}
+	return ""
+}
 
 // members reads metrics of one member or of several one after the other: a metric that comes again begins the next,
 // unless its label says of which instance it is.
@@ -61,39 +65,36 @@ func members(raw []byte, name string) ([]member, error) {
 	var list []member
 	at := map[string]int{} // by label
 	open := -1             // the one without labels that is being read
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		m := sampleForm.FindSubmatch(bytes.TrimSpace(lines.Bytes()))
-		if m == nil || !wanted[string(m[1])] {
-			continue
+	seen, err := promtext.Each(raw, func(metric string) bool { return wanted[metric] }, func(s promtext.Sample) error {
+		if math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
+			return fmt.Errorf("%s is no number", s.Name)
 		}
-		v, err := strconv.ParseFloat(string(m[3]), 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s of %s is no number", m[1], name)
-		}
-		i, key := open, string(m[1])
-		if label := instanceForm.FindSubmatch(m[2]); label != nil {
-			known, ok := at[string(label[1])]
+		i, key := open, s.Name
+		if label := instanceOf(s.Labels); label != "" {
+			known, ok := at[label]
 			if !ok {
-				list = append(list, member{name: string(label[1]), of: map[string]float64{}})
+				list = append(list, member{name: label, of: map[string]float64{}})
 				known = len(list) - 1
-				at[string(label[1])] = known
+				at[label] = known
 			}
 			if i = known; hasKey(list[i].of, key) {
-				return nil, fmt.Errorf("%s of %s stands there twice", key, list[i].name)
+				return fmt.Errorf("%s of %s stands there twice", key, list[i].name)
 			}
 		} else if i < 0 || hasKey(list[i].of, key) {
 			list = append(list, member{of: map[string]float64{}})
 			open = len(list) - 1
 			i = open
 		}
-		list[i].of[key] = v
+		list[i].of[key] = s.Value
 		if len(list) > mostMembers {
-			return nil, fmt.Errorf("it is of more than %d members", mostMembers)
+			return fmt.Errorf("it is of more than %d members", mostMembers)
 		}
+		return nil
+	})
+	if err == nil && seen.Cut {
+		err = errors.New("they end in the middle of a line: save them again, whole")
 	}
-	if err := lines.Err(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("metrics of %s: %w", name, err)
 	}
 	for i := range list {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -72,26 +71,7 @@ func (p servedProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 
 // ask gets what an address answers.
 func ask(ctx context.Context, env steps.Env, address string, roots *x509.CertPool) (raw []byte, host string, err error) {
-	u, err := transport.AskAddress(address)
-	if err != nil {
-		return nil, "", err
-	}
-	ctx, stop := context.WithTimeout(ctx, askWithin)
-	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, "", err
-	}
-	raw, status, err := transport.Ask(env, req, roots, mostBody)
-	switch {
-	case err != nil:
-		return nil, "", fmt.Errorf("asking %s: %w", u.Host, err)
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return nil, "", fmt.Errorf("%w: %s answered %d, and handrail signs in nowhere here: read it yourself, and say what it is", steps.ErrDenied, u.Host, status)
-	case status != http.StatusOK:
-		return nil, "", fmt.Errorf("%s answered %d: %s", u.Host, status, steps.OneLine(strings.ToValidUTF8(string(raw), "?"), 200))
-	}
-	return raw, u.Host, nil
+	return transport.AskText(ctx, env, address, transport.Asking{Within: askWithin, Most: mostBody, Roots: roots})
 }
 
 // leaves are the values of a JSON document by the names on the way to them.

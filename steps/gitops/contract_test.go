@@ -439,6 +439,9 @@ func (s *side) walk() {
 		"auto_sync": "true", "suspended": "false", "objects": "1", "says": ""})
 	uid := textOf(obs.Facts, "uid")
 
+	// Its own metrics, while nothing is wrong.
+	s.measured()
+
 	// Its controller dies, Git and a person go on, and it comes back.
 	first = s.dead(kustomize)
 

@@ -3,6 +3,7 @@ package gitops
 import (
 	"handrail/steps"
 	"handrail/steps/cluster"
+	"handrail/steps/gitops/metrics"
 	"handrail/steps/kube/act"
 	"handrail/steps/kube/contexts"
 )
@@ -74,7 +75,7 @@ func Kinds() []steps.Kind {
 			Changes: newTerminateGate,
 		},
 	}
-	return contexts.Anywhere(kinds)
+	return append(contexts.Anywhere(kinds), metrics.Kind()) // which asks no cluster
 }
 
 // Resources that this world reads.

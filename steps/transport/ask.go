@@ -86,6 +86,41 @@ func Ask(env steps.Env, req *http.Request, roots *x509.CertPool, most int64) ([]
 	return raw, resp.StatusCode, nil
 }
 
+// Asking is how [AskText] asks.
+type Asking struct {
+	Accept string         // the media type that is wanted, "" for any
+	Within time.Duration  // how long the whole answer may take
+	Most   int64          // bytes of it
+	Roots  *x509.CertPool // that servers are verified against, nil for those of the machine
+}
+
+// AskText returns what an address that a person named answers to one GET without credentials, and the host that did.
+func AskText(ctx context.Context, env steps.Env, address string, a Asking) (raw []byte, host string, err error) {
+	u, err := AskAddress(address)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, stop := context.WithTimeout(ctx, a.Within)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, "", err
+	}
+	if a.Accept != "" {
+		req.Header.Set("Accept", a.Accept)
+	}
+	raw, status, err := Ask(env, req, a.Roots, a.Most)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("asking %s: %w", u.Host, err)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return nil, "", fmt.Errorf("%w: %s answered %d, and handrail signs in nowhere here: read it yourself, and say what it is", steps.ErrDenied, u.Host, status)
+	case status != http.StatusOK:
+		return nil, "", fmt.Errorf("%s answered %d: %s", u.Host, status, steps.OneLine(strings.ToValidUTF8(string(raw), "?"), 200))
+	}
+	return raw, u.Host, nil
+}
+
 // askRoute is the way to a server that was named: verified TLS, or this machine itself.
 func askRoute(env steps.Env, scheme string, roots *x509.CertPool) *http.Transport {
 	route, dial := OffMetadataRoute(ProxyOf(env))

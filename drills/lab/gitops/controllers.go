@@ -113,6 +113,28 @@ func (c *Controllers) PIDs() map[string]int {
 	return out
 }
 
+// Metrics is the URL of the metrics that one of them serves, "" where it serves none. A flag alone tells it: Argo CD
+// serves its health beside them, Flux elsewhere.
+func (c *Controllers) Metrics(name string) string {
+	i := slices.IndexFunc(c.plan, func(p lab.Process) bool { return p.Name == name })
+	if i < 0 {
+		return ""
+	}
+	flags := map[string]string{}
+	for n, arg := range c.plan[i].Args[:max(0, len(c.plan[i].Args)-1)] {
+		flags[arg] = c.plan[i].Args[n+1]
+	}
+	switch {
+	case flags["--metrics-addr"] != "":
+		return "http://" + flags["--metrics-addr"] + "/metrics"
+	case flags["--metrics-port"] != "":
+		return "http://" + flags["--metrics-address"] + ":" + flags["--metrics-port"] + "/metrics"
+	case flags["--metrics-address"] != "":
+		return "http://" + flags["--metrics-address"] + "/metrics"
+	}
+	return ""
+}
+
 // Log is the end of what one of them said since it started, for the words of a failed test.
 func (c *Controllers) Log(name string) string {
 	const most = 4000
