@@ -115,9 +115,11 @@ func newExceptGate(env steps.Env) steps.Gater {
 
 // planExcept adds a match condition that is false for the one object. Its name carries
 // the last day: a condition has no other place for one, and every tool shows its name.
+// A constraint of Gatekeeper has no conditions, and goes by a label.
 func planExcept(ctx context.Context, pl *alterPlan) error {
-	if !isPolicies(pl.t.Resource) || strings.HasSuffix(pl.t.Kind, bindingKind) {
-		pl.unmet("name a validatingadmissionpolicy or a mutatingadmissionpolicy", "%s is no admission policy.", pl.t)
+	constraint := pl.t.Group == admission.ConstraintGroup
+	if !constraint && (!isPolicies(pl.t.Resource) || strings.HasSuffix(pl.t.Kind, bindingKind)) {
+		pl.unmet("name a validatingadmissionpolicy, a mutatingadmissionpolicy or a constraint of Gatekeeper", "%s is no admission policy.", pl.t)
 		return nil
 	}
 	of, err := pl.c.Find(ctx, pl.in.Text("object_resource"))
@@ -135,6 +137,9 @@ func planExcept(ctx context.Context, pl *alterPlan) error {
 		return nil
 	}
 	until := pl.c.Env.Now().UTC().AddDate(0, 0, int(days))
+	if constraint {
+		return exceptLabel(ctx, pl, of, space, name, until)
+	}
 	condition := admission.ExceptionName(strings.Trim(name, "."), until)
 	list, _ := patch.Get(pl.doc, "/spec/matchConditions")
 	items, _ := list.([]any)
