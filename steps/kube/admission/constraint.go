@@ -163,6 +163,11 @@ func (c Constraint) exception(r Request) (name string, until time.Time) {
 	if s == nil || r.NoLabels != "" {
 		return "", time.Time{}
 	}
+	without := c.Of.Match
+	without.LabelSelector = nil
+	if is, _ := r.constrained(without); is == No { // it would not see the request in any case, as one of another namespace
+		return "", time.Time{}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Exceptions)) {
 		key, value, ok := strings.Cut(c.Exceptions[name], "=")
 		day, dated := ExceptionUntil(name)

@@ -106,6 +106,12 @@ func TestConstraintException(t *testing.T) {
 	if got := row(other); got.Exception != "" || got.Match != admission.Yes {
 		t.Errorf("row of another = %s, want it judged", got)
 	}
+	elsewhere := till()
+	elsewhere.Namespace = "depot"
+	c.Of.Match.Namespaces = []string{"shop"}
+	if got := row(elsewhere); got.Exception != "" {
+		t.Errorf("row = %s, want no exception: the constraint is of another namespace", got)
+	}
 	c.Of = constraintOf(t, `{}`)
 	if got := row(till()); got.Exception != "" || got.Match != admission.Yes {
 		t.Errorf("row = %s, want none: nothing leaves it out", got)

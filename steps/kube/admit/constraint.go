@@ -74,7 +74,10 @@ func constraintIn(o cluster.Object) (admission.ConstraintSpec, error) {
 	var c struct {
 		Spec admission.ConstraintSpec `json:"spec"`
 	}
-	err := json.Unmarshal(o.Raw, &c)
+	raw, err := json.Marshal(o.Object) // an item of a list has no bytes of its own
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
 	return c.Spec, err
 }
 
@@ -145,10 +148,10 @@ func (tr *tracing) constraintFacts(f steps.Facts) {
 func (tr *tracing) keepCalled(out steps.Sink) (gaps []string) {
 	for _, c := range tr.found {
 		for name, o := range map[string]cluster.Object{"constraint": c.o, "template": c.template} {
-			if o.Raw == nil {
+			if o.Unstructured == nil {
 				continue
 			}
-			if gap := steps.Keep(out, name, steps.MediaKubernetes, func(w io.Writer) error { _, err := w.Write(o.Raw); return err }); gap != "" {
+			if gap := steps.Keep(out, name, steps.MediaKubernetes, func(w io.Writer) error { return json.NewEncoder(w).Encode(o.Object) }); gap != "" {
 				gaps = append(gaps, gap)
 			}
 		}
