@@ -48,7 +48,7 @@ func (runGatekeeper) apply(ctx context.Context, st *stage.Stage) error {
 	}
 	for _, a := range at {
 		if !a.IsLoopback() {
-			return fmt.Errorf("Gatekeeper listens on %s, outside of loopback", a)
+			return fmt.Errorf("listening on %s: Gatekeeper must stay on loopback, and is not used", a)
 		}
 	}
 	full := hook{Name: "gatekeeper"}.full(st)
