@@ -82,7 +82,7 @@ var rooms = []room{
 	{path: "handrail/steps/kube/workload", ours: kubeRoom("egress", "fieldpath", "loglayer", "podstate", "object"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/webhook", ours: kubeRoom("admission"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/centre", ours: append(kubeRoom("admission", "owner", "podstate", "webhook"), "=handrail/steps/gitops/app"), libs: []string{k8s}},
-	{path: "handrail/steps/kube/admit", ours: kubeRoom("admission", "document", "object", "webhook", "act"), libs: []string{k8s}},
+	{path: "handrail/steps/kube/admit", ours: kubeRoom("admission", "blame", "document", "object", "webhook", "act"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/act", ours: append(kubeRoom("patch", "object"), "handrail/steps/transport"), libs: []string{k8s}},
 	{path: "handrail/steps/kube/change", ours: append(kubeRoom("admission", "course", "document", "fieldpath", "patch", "weaken", "object", "owner", "alike", "blame", "stuck", "act"), "handrail/steps/transport"), libs: []string{k8s, yaml}},
 	// One way inside terraform: words, the directory, the program, the backend, what is read there, the gates.

@@ -65,6 +65,8 @@ func called(part string) string {
 		return "Helm"
 	case "external-secrets":
 		return "External Secrets"
+	case "gatekeeper":
+		return "Gatekeeper"
 	case "redis":
 		return "Redis (unpacked)"
 	case "git":

@@ -67,6 +67,8 @@ var walks = map[string]struct {
 	"dead-webhook (no-word)":          {says: []string{"has not agreed"}},
 	"false-positive":                  {acts: 1, writes: 1, asked: 4},
 	"false-positive (delete-it)":      {acts: 1, writes: 1, says: []string{"stops a whole policy", "was not tried"}},
+	"false-positive (gatekeeper)":     {acts: 1, writes: 1, asked: 4},
+	"false-positive (gatekeeper-off)": {acts: 1, writes: 1, says: []string{"what denied is one of its constraints", "stops a whole webhook configuration"}},
 	"false-positive (no-word)":        {says: []string{"has not agreed"}},
 	"flag-drift":                      {acts: 1, writes: -1},
 	"flag-drift (undecided)":          {acts: 1, says: []string{"It is not decided which value is meant"}},

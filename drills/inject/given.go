@@ -36,9 +36,10 @@ func (in Steps) Programs() []string {
 	var names []string
 	for _, s := range in {
 		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "helm.upgrade": {"helm"},
-			"argocd.run": {"argocd", "redis", "git"},
-			"store.run":  {"external-secrets"},
-			"flux.run":   {"source-controller", "kustomize-controller", "git"}}[s.verb]
+			"argocd.run":     {"argocd", "redis", "git"},
+			"store.run":      {"external-secrets"},
+			"gatekeeper.run": {"gatekeeper"},
+			"flux.run":       {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
 		case module:
 			runs = []string{providerOf(a.Dir)}

@@ -40,10 +40,16 @@ func (e enforced) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return fmt.Errorf("%w; the API server said: %s", err, said)
 	}
-	if err := st.Admit(ctx, stage.NameRobot, nil, policyRights(full)[:1]); err != nil {
+	if err := st.Admit(ctx, stage.NameRobot, nil, policyRights(full)[:2]); err != nil {
 		return err
 	}
 	return st.Admit(ctx, stage.NameOperator, nil, policyRights(full))
+}
+
+// constraintsRead lets an account read the constraints of Gatekeeper: a lab that ran it once serves their kinds, and a trace
+// reads them wherever they are served.
+func constraintsRead() lab.Rule {
+	return lab.Rule{Group: "constraints.gatekeeper.sh", Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}
 }
 
 // policyRights are those of an operator who reads what configures admission and changes
@@ -53,6 +59,7 @@ func policyRights(name string) []lab.Rule {
 	of := []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"}
 	return []lab.Rule{
 		{Group: group, Resources: append([]string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, of...), Verbs: []string{"get", "list", "watch"}},
+		constraintsRead(),
 		{Group: group, Resources: of, Names: []string{name}, Verbs: []string{"update", "patch", "delete"}},
 	}
 }

@@ -75,7 +75,7 @@ func (h deadHook) apply(ctx context.Context, st *stage.Stage) error {
 	if err := st.World.Hook(ctx, st.Rec.Namespace.Name, lab.Webhook{Name: full, Of: h.Service, Closed: true, Checks: h.Checks, Rules: []lab.HookRule{rule}}); err != nil {
 		return err
 	}
-	if err := st.Admit(ctx, stage.NameRobot, nil, hookRights(full)[:1]); err != nil {
+	if err := st.Admit(ctx, stage.NameRobot, nil, hookRights(full)[:2]); err != nil {
 		return err
 	}
 	return st.Admit(ctx, stage.NameOperator, nil, hookRights(full))
@@ -86,6 +86,7 @@ func hookRights(name string) []lab.Rule {
 	const group = "admissionregistration.k8s.io"
 	return []lab.Rule{
 		{Group: group, Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, Verbs: []string{"get", "list", "watch"}},
+		constraintsRead(),
 		{Group: group, Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, Names: []string{name}, Verbs: []string{"update", "patch", "delete"}},
 	}
 }

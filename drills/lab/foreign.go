@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,15 @@ const (
 	bound    = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 	classes  = "/apis/storage.k8s.io/v1/storageclasses"
 	nodes    = "/api/v1/nodes"
+
+	templates   = "/apis/templates.gatekeeper.sh/v1/constrainttemplates"
+	constraints = "/apis/constraints.gatekeeper.sh/v1beta1/"
 )
 
 // Webhook is an admission webhook of a namespace of the lab, served on loopback.
 type Webhook struct {
 	Name   string     // of the configuration, unique in the lab
+	Entry  string     // of its one entry, "" for one made of that name
 	URL    string     // on loopback
 	CA     []byte     // that signed its certificate, PEM
 	Of     string     // in place of URL and CA: a Service of the namespace, which need not exist
@@ -62,7 +67,7 @@ func (l *Lab) hook(ctx context.Context, ns, with string, w Webhook) error {
 	body := object{
 		"metadata": object{"name": w.Name, "labels": object{madeFor: with}},
 		"webhooks": []object{{
-			"name": "enforce." + w.Name, "admissionReviewVersions": list("v1"), "sideEffects": "None",
+			"name": cmp.Or(w.Entry, "enforce."+w.Name), "admissionReviewVersions": list("v1"), "sideEffects": "None",
 			"failurePolicy": policy, "timeoutSeconds": 5, "matchPolicy": "Equivalent",
 			"clientConfig":      calls,
 			"namespaceSelector": object{"matchLabels": object{"kubernetes.io/metadata.name": ns}},
@@ -112,6 +117,39 @@ func (l *Lab) Enforce(ctx context.Context, ns string, p Policy) error {
 		}
 	}
 	return nil
+}
+
+// Template is a template of Gatekeeper, with its one constraint.
+type Template struct {
+	Kind       string // of the constraint, unique in the lab
+	Rego       string
+	Constraint string         // its name
+	Group      string         // of what it judges, in one namespace
+	OfKind     string         // likewise
+	Parameters map[string]any // that the Rego reads
+}
+
+// Name is that of the template, and of the resource of its constraints.
+func (t Template) Name() string { return strings.ToLower(t.Kind) }
+
+// WriteTemplate makes a template of Gatekeeper, or writes another Rego into it, as the writer that by names. It goes with
+// DeleteNamespace, and its constraint with it.
+func (l *Lab) WriteTemplate(ctx context.Context, ns, by string, t Template) error {
+	body := object{"apiVersion": "templates.gatekeeper.sh/v1", "kind": "ConstraintTemplate", "metadata": object{"name": t.Name(), "labels": object{madeFor: ns}},
+		"spec": object{
+			"crd": object{"spec": object{"names": object{"kind": t.Kind}, "validation": object{"openAPIV3Schema": object{"type": "object",
+				"properties": object{"labels": object{"type": "array", "items": object{"type": "string"}}}}}}},
+			"targets": []object{{"target": "admission.k8s.gatekeeper.sh", "rego": t.Rego}}}}
+	return l.client.send(ctx, http.MethodPatch, templates+"/"+t.Name()+"?force=true&fieldManager="+by, "application/apply-patch+yaml", body, nil)
+}
+
+// Constrain makes the constraint of a template, for one namespace, once Gatekeeper has made its kind: until then the error is
+// that of a kind that is not there.
+func (l *Lab) Constrain(ctx context.Context, ns, by string, t Template) error {
+	body := object{"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": t.Kind, "metadata": object{"name": t.Constraint},
+		"spec": object{"enforcementAction": "deny", "parameters": t.Parameters,
+			"match": object{"kinds": []object{{"apiGroups": list(t.Group), "kinds": list(t.OfKind)}}, "namespaces": list(ns)}}}
+	return l.client.send(ctx, http.MethodPatch, constraints+t.Name()+"/"+t.Constraint+"?force=true&fieldManager="+by, "application/apply-patch+yaml", body, nil)
 }
 
 // anchorParams keeps a policy with parameters that matches nothing, for as long as the
@@ -211,6 +249,10 @@ func (l *Lab) depart(ctx context.Context, ns string) error {
 		if err := l.client.do(ctx, http.MethodDelete, core(ns, "pods"), now, nil); err != nil && !hasCode(err, http.StatusNotFound) {
 			errs = append(errs, err)
 		}
+	}
+	// Gatekeeper puts the labels of a template on the kind that it makes of it, whose constraints go with it.
+	if err := l.client.do(ctx, http.MethodDelete, templates+ofNamespace(ns), nil, nil); err != nil && !hasCode(err, http.StatusNotFound) {
+		errs = append(errs, err)
 	}
 	for _, path := range []string{webhooks, checks, bound, policies, nodes, bindings, rbac + "/clusterroles", customs} {
 		if err := l.client.do(ctx, http.MethodDelete, path+ofNamespace(ns), nil, nil); err != nil {

@@ -75,6 +75,7 @@ func controllers() []Part {
 	}
 	const argo = "github.com/argoproj/argo-cd/v3"
 	const external = "github.com/external-secrets/external-secrets"
+	const gatekeeper = "github.com/open-policy-agent/gatekeeper/v3"
 	return []Part{
 		{Name: "argocd", Program: "argocd", module: filepath.Join("lab", "argocd"), target: ".", gcflags: plain,
 			ldflags: "-s -w -X " + argo + "/common.version=3.2.1",
@@ -86,10 +87,15 @@ func controllers() []Part {
 			over: over{external, map[string]string{"pkg/provider/register/register.go": "providers/register.go", "pkg/generator/register/register.go": "generators/register.go"}},
 			beside: []beside{{external, "config/crds/bases/external-secrets.io_externalsecrets.yaml"}, {external, "config/crds/bases/external-secrets.io_secretstores.yaml"},
 				{external, "config/crds/bases/external-secrets.io_clustersecretstores.yaml"}, {external, "config/crds/bases/generators.external-secrets.io_generatorstates.yaml"}}},
+		// Its metrics would listen on all addresses of the machine; lab/gatekeeper says what else is left out.
+		{Name: "gatekeeper", Program: "gatekeeper", module: filepath.Join("lab", "gatekeeper"), target: gatekeeper, ldflags: "-s -w", gcflags: plain,
+			over: over{gatekeeper, map[string]string{"pkg/metrics/registry/registry.go": "registry/registry.go",
+				"pkg/export/dapr/dapr.go": "dapr/dapr.go", "pkg/export/dapr/fake_dapr_client.go": "dapr/empty.go"}},
+			beside: []beside{{gatekeeper, "charts/gatekeeper/crds/*-customresourcedefinition.yaml"}}},
 	}
 }
 
-// Controller returns the path of one of argocd, source-controller, kustomize-controller, helm-controller, helm and external-secrets,
+// Controller returns the path of one of argocd, source-controller, kustomize-controller, helm-controller, helm, external-secrets and gatekeeper,
 // building it when it is missing: minutes, once; progress, which may be nil, is told. [Manifests] are beside it.
 func (l *Lab) Controller(ctx context.Context, name string, progress func(Progress)) (string, error) {
 	all := controllers()
@@ -146,6 +152,7 @@ var work = map[string]time.Duration{
 	"kustomize-controller": 70 * time.Second,
 	"helm":                 4 * time.Minute,
 	"external-secrets":     3 * time.Minute, // half a minute after argocd
+	"gatekeeper":           5 * time.Minute, // with optimisation, so it is the most
 }
 
 // Needs says of programs of the lab whether they are built, and how long it takes where they are

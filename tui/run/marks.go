@@ -36,7 +36,9 @@ func agreementMark(t *ink.Theme, a triage.Agreement) ink.Mark {
 func barredMark(t *ink.Theme) ink.Mark { return ink.Mark{Symbol: "×", Word: "not now", Ink: t.Muted} }
 
 // asideMark is the mark of what does not apply here.
-func asideMark(t *ink.Theme) ink.Mark { return ink.Mark{Symbol: "–", Word: "not needed", Ink: t.Muted} }
+func asideMark(t *ink.Theme) ink.Mark {
+	return ink.Mark{Symbol: "–", Word: "not needed", Ink: t.Muted}
+}
 
 // statusMark is how a step stands.
 func statusMark(t *ink.Theme, s triage.Status, current bool) ink.Mark {

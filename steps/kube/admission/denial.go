@@ -16,6 +16,7 @@ const (
 	ByPolicy     Sort = "policy"  // a ValidatingAdmissionPolicy, a Gatekeeper constraint, a Kyverno policy
 	ByWebhook    Sort = "webhook" // a webhook whose engine is not known here
 	ByLevel      Sort = "podsecurity"
+	ByConstraint Sort = "constraint" // of a row of a trace alone: a text that names one is ByPolicy
 	ByQuota      Sort = "quota"
 	ByLimitRange Sort = "limitrange"
 	ByRBAC       Sort = "rbac"

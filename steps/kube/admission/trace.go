@@ -28,6 +28,7 @@ type Bound struct {
 type Config struct {
 	MutatingPolicies, ValidatingPolicies []Bound
 	MutatingHooks, ValidatingHooks       []Hooks
+	Constraints                          []Constraint // of Gatekeeper, which its webhook holds a request against
 }
 
 // The phases of admission, in the order of the server.
@@ -39,7 +40,7 @@ const (
 // Row is one thing that a request may meet.
 type Row struct {
 	Phase   string
-	Sort    Sort   // ByWebhook, ByPolicy, ByLevel
+	Sort    Sort   // ByWebhook, ByPolicy, ByConstraint, ByLevel
 	Name    string // configuration, policy or namespace
 	Entry   string // name of the webhook, or the binding
 	Service string // namespace/name that the webhook calls; its URL; "" for what the server does itself
@@ -85,7 +86,8 @@ func Trace(r Request, c Config) []Row {
 		}
 		rows = append(rows, row)
 	}
-	return append(rows, r.hooks(Validating, c.ValidatingHooks)...)
+	rows = append(rows, r.hooks(Validating, c.ValidatingHooks)...)
+	return append(rows, r.constraints(c.Constraints)...)
 }
 
 // unsure takes back what a policy makes of an object that others may change first.

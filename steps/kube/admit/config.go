@@ -24,6 +24,9 @@ type reading struct {
 	config admission.Config
 	unread []string
 	lost   map[string]bool // phases of which a part is missing
+
+	called string             // the constraint that a refusal names, "" for none
+	found  []calledConstraint // those of that name, one of each kind at most
 }
 
 func (r *reading) fail(what string, err error, phases ...string) {
@@ -53,6 +56,7 @@ func (r *reading) read(ctx context.Context) {
 		func(ctx context.Context) {
 			r.policies(ctx, admission.Validating, "ValidatingAdmissionPolicy", &r.config.ValidatingPolicies)
 		},
+		func(ctx context.Context) { r.constraints(ctx) },
 	}, func(err error) { r.fail("a part of the search", err, admission.Mutating, admission.Validating) })
 }
 

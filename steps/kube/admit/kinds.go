@@ -32,13 +32,14 @@ func Kinds() []steps.Kind {
 		for i := range list {
 			list[i].Required = false
 		}
-		return append(list, steps.Field{Name: "webhook", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of one webhook, in place of an object: whether it refuses what it cannot judge"})
+		return append(list, steps.Field{Name: "constraint", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of a constraint of Gatekeeper that refused it, as the error quotes it"},
+			steps.Field{Name: "webhook", Type: steps.String, Pattern: cluster.ObjectName, Doc: "name of one webhook, in place of an object: whether it refuses what it cannot judge"})
 	}
 	return []steps.Kind{
 		{
 			Name: "kube/admission", Class: steps.Probe, Facts: traceFacts(), Params: traceParams(file, operation),
-			Doc:     "Traces the creation or update of one object through admission: the webhooks, policies and Pod Security level that it meets, in the order of the server, with why each does or does not see it, and whether it can be asked. Sends nothing.",
-			Touches: []string{"gets the object and its namespace", "lists webhook configurations, admission policies and their bindings", "gets the parameters of policies", "gets the Services of webhooks and lists their EndpointSlices"},
+			Doc:     "Traces the creation or update of one object through admission: the webhooks, policies, constraints of Gatekeeper and Pod Security level that it meets, in the order of the server, with why each does or does not see it, and whether it can be asked. Sends nothing.",
+			Touches: []string{"gets the object and its namespace", "lists webhook configurations, admission policies and their bindings", "gets the parameters of policies", "gets the Services of webhooks and lists their EndpointSlices", "lists the constraints of Gatekeeper, and gets the template of the one that is named"},
 			Reads:   func(e steps.Env) steps.Prober { return traceProbe{e} },
 		},
 		{
@@ -59,7 +60,7 @@ func traceFacts() []steps.Field {
 		{Name: "mutating", Type: steps.Strings, Doc: "what may change the request, in order: webhooks and policies that see it or may"},
 		{Name: "validating", Type: steps.Strings, Doc: "what may refuse it, in the same form"},
 		{Name: "refuses", Type: steps.Strings, Doc: "policies that are known to refuse it, each with what it says"},
-		{Name: "admits", Type: steps.Bool, Doc: "true where each policy that denies is known to admit it or not to see it, false where one refuses it; unknown where one could not be judged. Webhooks are not asked"},
+		{Name: "admits", Type: steps.Bool, Doc: "true where each policy that denies is known to admit it or not to see it, false where one refuses it; unknown where one could not be judged. Webhooks are not asked, nor what a constraint of Gatekeeper makes of it"},
 		{Name: "unsure", Type: steps.Strings, Doc: "those of which it is not known whether they see the request, and why"},
 		{Name: "dead", Type: steps.Strings, Doc: "webhooks that see the request or may, and of which nothing answers"},
 		{Name: "blocked", Type: steps.Bool, Doc: "whether one of these fails closed and sees the request for certain; unknown where one that fails closed may be dead, as outside of the cluster"},
@@ -67,6 +68,18 @@ func traceFacts() []steps.Field {
 		{Name: "expired", Type: steps.Int, Doc: "exceptions among these whose last day is past"},
 		{Name: "level", Type: steps.String, Doc: "Pod Security level that its namespace enforces, with its version; empty where it names none"},
 		{Name: "budget", Type: steps.Duration, Doc: "the longest that webhooks may hold the request: those that change it one after the other, those that judge it together"},
+		{Name: "constraint", Type: steps.String, Doc: "the constraint of Gatekeeper that was named, with its kind; empty where none is called so"},
+		{Name: "constraint_resource", Type: steps.String, Doc: "its resource, as kubectl takes it"},
+		{Name: "constraint_uid", Type: steps.Ident, Doc: "its UID"},
+		{Name: "constraint_by", Type: steps.String, Doc: "who wrote it last, and when: a lead, never a proof"},
+		{Name: "enforces", Type: steps.String, Doc: "what it does with a violation, as in deny, warn or dryrun"},
+		{Name: "judges", Type: steps.String, Doc: "whom it judges: kinds, namespaces, excludedNamespaces, selectors"},
+		{Name: "template", Type: steps.String, Doc: "the template that holds its Rego"},
+		{Name: "template_generation", Type: steps.Int, Doc: "how often the spec of the template was written; 1 where it is as it was made"},
+		{Name: "template_by", Type: steps.String, Doc: "who wrote the template last, and when"},
+		{Name: "rego_by", Type: steps.String, Doc: "who wrote its Rego last, and when; unknown where the server does not say"},
+		{Name: "rego_changed", Type: steps.Time, Doc: "when that was"},
+		{Name: "rego_age", Type: steps.Duration, Doc: "how long ago that was, by the clock of this machine"},
 		{Name: "complete", Type: steps.Bool, Doc: "true where everything was read; else unknown"},
 	}
 }

@@ -34,7 +34,7 @@ func (p traceProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
 	}
-	r := &reading{c: c, request: request, lost: map[string]bool{}}
+	r := &reading{c: c, request: request, lost: map[string]bool{}, called: in.Text("constraint")}
 	if request.NoSpace != "" {
 		r.unread = append(r.unread, "namespace "+t.Namespace+": "+request.NoSpace)
 		r.lost[admission.Mutating], r.lost[admission.Validating] = true, true
@@ -201,8 +201,8 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 		}
 	}
 	needs := map[string][]string{
-		"mutating": {admission.Mutating}, "validating": {admission.Validating, "params"}, "refuses": {admission.Mutating, admission.Validating, "params"},
-		"unsure": {admission.Mutating, admission.Validating, "params"}, "exceptions": {admission.Validating, "params"}, "dead": {admission.Mutating, admission.Validating, "backends"},
+		"mutating": {admission.Mutating}, "validating": {admission.Validating, "params", ofConstraints}, "refuses": {admission.Mutating, admission.Validating, "params"},
+		"unsure": {admission.Mutating, admission.Validating, "params", ofConstraints}, "exceptions": {admission.Validating, "params", ofConstraints}, "dead": {admission.Mutating, admission.Validating, "backends"},
 	}
 	for name, phases := range needs {
 		if why, lost := tr.lostOf(phases...); lost {
@@ -220,6 +220,7 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 		f.Set("blocked", steps.BoolOf(blocked))
 	}
 	tr.admits(f, lists["refuses"], needs["refuses"])
+	tr.constraintFacts(f)
 	if why, lost := tr.lostOf(needs["exceptions"]...); lost {
 		f.Unknown(why, "expired")
 	} else {
@@ -247,6 +248,7 @@ func (tr *tracing) observe(request admission.Request, out steps.Sink) steps.Obse
 	if gap := tr.keep(out); gap != "" {
 		obs.Gaps = append(obs.Gaps, gap)
 	}
+	obs.Gaps = append(obs.Gaps, tr.keepCalled(out)...)
 	for _, d := range tr.dead {
 		level := steps.Warning
 		if d.Fails == "closed" && d.Match == admission.Yes {

@@ -75,9 +75,10 @@ func Kinds() []steps.Kind {
 				steps.Field{Name: "object", Type: steps.String, Required: true, Pattern: cluster.ObjectName, Doc: "name of the object that is left out"},
 				steps.Field{Name: "object_namespace", Type: steps.String, Pattern: cluster.NamespaceName, Doc: "its namespace, empty for what has none"},
 				steps.Field{Name: "days", Type: steps.Int, Default: "14", Doc: "how many days the exception is meant to last, 1 to 90: its last day stands in the name of the condition"},
+				steps.Field{Name: "label", Type: steps.String, Doc: "for a constraint of Gatekeeper: a label of the object that nothing else carries, as key=value"},
 			),
-			Doc:     "Takes one object out of one admission policy until a day, by a match condition whose name holds that day. Every other object is judged as before.",
-			Touches: []string{tested},
+			Doc:     "Takes one object out of one admission policy until a day, by a match condition whose name holds that day; out of a constraint of Gatekeeper by a label that it alone carries, and an annotation with the day. Every other object is judged as before.",
+			Touches: []string{tested, "for a constraint: gets the object, and lists what carries its label"},
 			Changes: newExceptGate,
 		},
 		{

@@ -117,6 +117,7 @@ func table() map[string]rule {
 		"kube/admission": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "get"), wide("get", "namespaces"), wide("list", hooks...), wide("list", policies...),
 				when("a webhook with a service", slices.Concat(wide("get", "services"), wide("list", "endpointslices.discovery.k8s.io"))),
+				custom("Gatekeeper", "constraints.gatekeeper.sh"), when("Gatekeeper", wide("get", "constrainttemplates.templates.gatekeeper.sh")),
 				[]steps.Right{{Verbs: []string{"get", "list"}}})
 		},
 		"kube/dry-run": func(in steps.Params) []steps.Right {
@@ -168,7 +169,9 @@ func table() map[string]rule {
 		"kube/delete-policy": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "delete"), offspring(in), wide("list", policies...))
 		},
-		"kube/except-policy": func(in steps.Params) []steps.Right { return sought(in, "patch") },
+		"kube/except-policy": func(in steps.Params) []steps.Right {
+			return slices.Concat(sought(in, "patch"), when("a constraint of Gatekeeper", []steps.Right{{Verbs: []string{"get", "list"}}}))
+		},
 		"kube/narrow-webhook": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "patch"), wide("list", hooks...))
 		},
