@@ -53,6 +53,9 @@ func (m *model) obey(r screen.Request) tea.Cmd {
 	case screen.TakeApproval:
 		return m.pasteBehindGate(r.Text)
 	case screen.Start:
+		if r.Look && r.Text != "" {
+			r.Given = m.home.Known(r.Runbook, r.Given)
+		}
 		return m.wait.StartWith(m.Env, r)
 	case screen.Resume:
 		return m.wait.Resume(m.Env, r.ID)

@@ -2,6 +2,7 @@ package home
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -259,4 +260,38 @@ func (r HomeRow) drawBelow(p *ink.Page, on bool, at time.Time) {
 			p.Add(ink.Blank(6) + th.Muted.On(note))
 		}
 	}
+}
+
+// Known adds to what a text gave a runbook what the command centre knows: where one thing alone
+// stands as the runbook is about, and nothing that was given speaks of another, its parameters. With
+// several, to take one would be to guess.
+func (h *Screen) Known(runbook string, given map[string]string) map[string]string {
+	var found map[string]string
+	for _, a := range h.Centre.Answers {
+		for _, r := range a.Rows {
+			if r.Runbook != runbook || !agrees(r.Params, given) {
+				continue
+			}
+			if found != nil && !maps.Equal(found, r.Params) || a.More > 0 {
+				return given
+			}
+			found = r.Params
+		}
+	}
+	out := maps.Clone(found)
+	if out == nil {
+		return given
+	}
+	maps.Copy(out, given)
+	return out
+}
+
+// agrees reports whether what was given says nothing else of a thing.
+func agrees(of, given map[string]string) bool {
+	for k, v := range given {
+		if was, is := of[k]; is && was != v {
+			return false
+		}
+	}
+	return true
 }
