@@ -46,6 +46,7 @@ func appFacts() []steps.Field {
 		{Name: "differing", Type: steps.Strings, Doc: "objects that are not as wanted; unknown for Flux, which does not list them"},
 		{Name: "pruned", Type: steps.Strings, Doc: "objects that are no longer wanted and still there; unknown for Flux"},
 		{Name: "objects", Type: steps.Int, Doc: "objects that it has"},
+		{Name: "elsewhere", Type: steps.String, Doc: "the cluster that its objects are in, empty where that is this one: they are not read here then"},
 		{Name: "applied", Type: steps.Ident, Doc: "revision that the live state was last brought to, empty for none"},
 		{Name: "tried", Type: steps.Ident, Doc: "revision of the last comparison or attempt, empty for none"},
 		{Name: "source", Type: steps.String, Doc: "where the wanted state comes from: repository, revision and path"},
@@ -105,7 +106,7 @@ func (p appProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 	}
 	r.from = manifests.SourceOf(inner, c, r.a)
 	if len(r.a.Operation.Earlier) > 0 {
-		r.a.Operation.Wrote, r.unwritten = wroteSince(inner, c, r.a.Operation)
+		r.a.Operation.Wrote, r.unwritten = wroteSince(inner, c, r.a)
 	}
 	if err := r.parents(inner, o); err != nil {
 		return steps.Observation{}, report.Cause(turned(), err)
@@ -140,6 +141,7 @@ func (r *appRun) state() {
 	f.Set("link", steps.EnumOf(string(link)))
 	f.Set("says", steps.StringOf(steps.Clip(says, 2000)))
 	f.Set("objects", steps.IntOf(int64(len(r.a.Resources))))
+	f.Set("elsewhere", steps.StringOf(r.a.Elsewhere(r.c.Server)))
 	checked := r.a.Checked
 	if r.a.Worked.After(checked) {
 		checked = r.a.Worked
@@ -207,6 +209,10 @@ func (r *appRun) operation() {
 // failing names the first object at which it fails.
 func (r *appRun) failing() {
 	of, _ := r.a.Failing()
+	if where := r.a.Elsewhere(r.c.Server); where != "" && of.Name != "" {
+		r.f.Unknown(inOther(where), "failing_resource", "failing_name", "failing_namespace")
+		return
+	}
 	resource := strings.ToLower(of.Kind)
 	if of.Group != "" {
 		resource += "." + of.Group
@@ -327,6 +333,9 @@ func (r *appRun) findings() {
 	say := r.obs.Say
 	if link, says := r.link(); link != app.LinkNone {
 		say(steps.Warning, "It fails at: %s. %s", link, steps.OneLine(says, 600))
+	}
+	if where := r.a.Elsewhere(r.c.Server); where != "" {
+		say(steps.Warning, "It delivers to the cluster %s. Its objects are not read here, and what has their names in this cluster is something else.", where)
 	}
 	if r.a.Behind {
 		say(steps.Warning, "Its controller has not seen its newest spec yet: what it says is about the one before.")

@@ -26,7 +26,11 @@ const (
 // backwards says of each object that differs which fields a sync takes back: what was
 // applied last, held against what is live. Git may hold more than what was applied since;
 // what it holds is not read here, and the lines say so.
-func backwards(ctx context.Context, c *cluster.Client, of []app.Resource) []steps.KV {
+func backwards(ctx context.Context, c *cluster.Client, a app.App) []steps.KV {
+	if where := a.Elsewhere(c.Server); where != "" {
+		return []steps.KV{{Key: "live", Value: "not known: each object " + strings.TrimPrefix(inOther(where), "it ")}}
+	}
+	of := a.Differing()
 	var out []steps.KV
 	for i, r := range of {
 		if i == mostCompared {

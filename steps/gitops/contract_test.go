@@ -96,6 +96,7 @@ func TestContract(t *testing.T) {
 			})
 			s.prepare(git, home)
 			s.walk()
+			s.elsewhere()
 			s.charts()
 		})
 	}

@@ -138,6 +138,9 @@ func (r *copiesRun) applications(ctx context.Context) error {
 
 // claim gives each copy that an application lists to it.
 func (r *copiesRun) claim(a app.App) {
+	if a.Elsewhere(r.c.Server) != "" {
+		return
+	}
 	for _, c := range r.copies {
 		for _, of := range a.Resources {
 			if of.Group != "" || of.Kind != "ConfigMap" || of.Namespace != c.namespace || of.Name != c.name {

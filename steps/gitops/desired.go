@@ -130,6 +130,8 @@ func (r *desiredRun) render(ctx context.Context) error {
 	r.why = manifests.Unrendered(r.a, r.clone)
 	switch {
 	case r.why != "":
+	case r.a.Rendering.Chart != nil && r.a.Elsewhere(r.c.Server) != "":
+		r.why = "a chart asks the cluster that it is for, " + r.a.Cluster + ", which is not read here"
 	case from.Unread != "":
 		r.why = "which revision its source holds is not known: " + from.Unread
 	case from.Fails != "" && commit == "":
@@ -167,7 +169,7 @@ func (r *desiredRun) render(ctx context.Context) error {
 
 // releaseRecord takes what Helm's record of the release in force has.
 func (r *desiredRun) releaseRecord(ctx context.Context) error {
-	if r.a.Rendering.Chart == nil || r.a.Rendering.Chart.Record == nil {
+	if r.a.Rendering.Chart == nil || r.a.Rendering.Chart.Record == nil || r.a.Elsewhere(r.c.Server) != "" {
 		return nil
 	}
 	objects, err := manifests.Release(ctx, r.c, *r.a.Rendering.Chart.Record)

@@ -161,12 +161,13 @@ func results(a app.App) []steps.KV {
 
 // wroteSince tells by the live objects what an operation wrote whose results are not its own: one of them that its
 // controller wrote after it began says so, and all of them, written before it, that nothing was. Why is what keeps it unknown.
-func wroteSince(ctx context.Context, c *cluster.Client, op app.Operation) (wrote app.Tristate, why string) {
+func wroteSince(ctx context.Context, c *cluster.Client, a app.App) (wrote app.Tristate, why string) {
+	op := a.Operation
 	if len(op.Earlier) > mostCompared {
 		return app.Unknown, fmt.Sprintf("of its %d objects no more than %d are read", len(op.Earlier), mostCompared)
 	}
 	for _, of := range op.Earlier {
-		o, err := booksOf(ctx, c, of.Resource)
+		o, err := booksOf(ctx, c, a, of.Resource)
 		if err != nil {
 			why = cmp.Or(why, of.String()+": "+report.Why(err))
 			continue

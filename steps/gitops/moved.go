@@ -21,6 +21,9 @@ func (r *desiredRun) tell() {
 	by := map[string][]string{}
 	state, missing, surplus, unread, varies := map[string]string{}, []string{}, []string{}, []string{}, []string{}
 	d := newDigests()
+	if where := r.a.Elsewhere(r.c.Server); where != "" && len(r.sides) == 0 {
+		unread = append(unread, r.a.String()+": what it has "+strings.TrimPrefix(inOther(where), "it "))
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.sides)) {
 		s := r.sides[name]
 		if s.unread != "" {

@@ -89,7 +89,7 @@ func unlisted(missed []lateness) []string {
 
 // touch says who changed an object after the controller had applied it, "" where none did.
 func (r *controllerRun) touch(ctx context.Context, a app.App, of app.Resource) (say string, err error) {
-	o, err := booksOf(ctx, r.c, of)
+	o, err := booksOf(ctx, r.c, a, of)
 	switch {
 	case errors.Is(err, cluster.ErrNoKind):
 		return "is of a kind that is not served", nil
@@ -104,7 +104,10 @@ func (r *controllerRun) touch(ctx context.Context, a app.App, of app.Resource) (
 }
 
 // booksOf reads the metadata of an object of an application, who wrote its fields among them.
-func booksOf(ctx context.Context, c *cluster.Client, of app.Resource) (o cluster.Object, err error) {
+func booksOf(ctx context.Context, c *cluster.Client, a app.App, of app.Resource) (o cluster.Object, err error) {
+	if where := a.Elsewhere(c.Server); where != "" {
+		return o, errors.New(inOther(where))
+	}
 	version := "v1"
 	if of.Group != "" {
 		version = of.Group + "/v1"

@@ -165,6 +165,12 @@ func (r *desiredRun) inventory() {
 
 // actual reads the live side of each object.
 func (r *desiredRun) actual(ctx context.Context) error {
+	if where := r.a.Elsewhere(r.c.Server); where != "" {
+		for _, s := range r.sides {
+			s.unread, s.unserved = inOther(where), false
+		}
+		return nil
+	}
 	var mu sync.Mutex
 	var reads []func(context.Context)
 	for _, name := range slices.Sorted(maps.Keys(r.sides)) {
@@ -193,8 +199,14 @@ func (r *desiredRun) actual(ctx context.Context) error {
 	return fell
 }
 
+// inOther is why an object of an application is not known here.
+func inOther(where string) string { return "it is in the cluster " + where + ", which is not read here" }
+
 // live reads one object, in the version in which Git has it.
 func (r *desiredRun) live(ctx context.Context, s *side3) (cluster.Object, error) {
+	if where := r.a.Elsewhere(r.c.Server); where != "" {
+		return cluster.Object{}, errors.New(inOther(where))
+	}
 	version := s.version
 	if version == "" {
 		version = "v1"

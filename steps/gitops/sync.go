@@ -133,7 +133,7 @@ func planOperation(ctx context.Context, p change.Plan, a app.App, revision strin
 	p.Hold(keyPruned, listed(pruned))
 	var back []steps.KV
 	if !ch.rendered {
-		back = backwards(ctx, p.Client(), a.Differing())
+		back = backwards(ctx, p.Client(), a)
 	}
 	for _, line := range back {
 		p.Show(line.Key, "%s", line.Value)

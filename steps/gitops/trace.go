@@ -209,6 +209,10 @@ func (tr *trail) claimed(ctx context.Context, t cluster.Target, o cluster.Object
 			tr.gaps = append(tr.gaps, at.String()+": "+err.Error())
 			continue
 		}
+		if where := a.Elsewhere(tr.c.Server); where != "" {
+			tr.gaps = append(tr.gaps, fmt.Sprintf("%s delivers to the cluster %s: the marks of %s were copied, or it was delivered from elsewhere", a, where, t))
+			continue
+		}
 		if !claims(a, t) {
 			tr.gaps = append(tr.gaps, fmt.Sprintf("%s does not list %s: the marks may be those of another object", a, t))
 			continue

@@ -62,6 +62,7 @@ type App struct {
 	Name       string
 	UID        string
 	Project    string // of Argo CD
+	Cluster    string // that it delivers to, as it names it; "" for its own
 
 	Sources   []Source
 	Rendering Rendering // of its only source; nothing is said of it where there are several
@@ -90,6 +91,15 @@ type App struct {
 	Timeout    time.Duration // of one reconciliation of Flux
 	DependsOn  []string      // NAMESPACE/NAME
 	Suspension *Suspension
+}
+
+// Elsewhere is the cluster that the objects of an application are in, "" where that is the one at
+// server, which holds the application itself. What has their names there is other things.
+func (a App) Elsewhere(server string) string {
+	if strings.TrimSuffix(a.Cluster, "/") == strings.TrimSuffix(server, "/") {
+		return ""
+	}
+	return a.Cluster
 }
 
 // Source is where the wanted state comes from.

@@ -30,6 +30,8 @@ type argoSpec struct {
 	Project     string `json:"project"`
 	Destination struct {
 		Namespace string `json:"namespace"`
+		Server    string `json:"server"`
+		Name      string `json:"name"`
 	} `json:"destination"`
 	Source     *argoSource  `json:"source"`
 	Sources    []argoSource `json:"sources"`
@@ -132,6 +134,10 @@ func FromArgo(o ArgoApplication) App {
 	a := App{Controller: ArgoCD, Kind: "Application", Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: string(o.Metadata.UID), Project: o.Spec.Project,
 		Tried: cmp.Or(o.Status.Sync.Revision, strings.Join(o.Status.Sync.Revisions, " ")), Sync: argoSync(o.Status.Sync.Status),
 		Health: argoHealthOf(o.Status.Health.Status), HealthSays: o.Status.Health.Message}
+	// One of the two names the cluster of Argo CD itself by these words (argo-cd, docs/operator-manual/cluster-management.md).
+	if d := o.Spec.Destination; d.Server != "" && d.Server != "https://kubernetes.default.svc" || d.Name != "" && d.Name != "in-cluster" {
+		a.Cluster = cmp.Or(d.Server, d.Name)
+	}
 	sources := o.Spec.Sources
 	if o.Spec.Source != nil && len(sources) == 0 {
 		sources = []argoSource{*o.Spec.Source}

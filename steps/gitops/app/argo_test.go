@@ -63,6 +63,29 @@ func TestArgoLinks(t *testing.T) {
 	}
 }
 
+// TestElsewhere: an application that delivers to another cluster says so, however its controller names one, and one of that
+// very server does not.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	const here = "https://10.0.0.1:6443"
+	for want, all := range map[string][]App{
+		"": {
+			argo(t, `{"spec":{"destination":{"namespace":"shop"}}}`), argo(t, `{"spec":{"destination":{"server":"https://kubernetes.default.svc"}}}`),
+			argo(t, `{"spec":{"destination":{"name":"in-cluster"}}}`), argo(t, `{"spec":{"destination":{"server":"https://10.0.0.1:6443/"}}}`), kustomization(t, `{"spec":{}}`),
+		},
+		"https://10.0.0.2:6443":  {argo(t, `{"spec":{"destination":{"server":"https://10.0.0.2:6443"}}}`)},
+		"spoke":                  {argo(t, `{"spec":{"destination":{"name":"spoke"}}}`)},
+		"of Secret ops/spoke":    {kustomization(t, `{"metadata":{"namespace":"ops"},"spec":{"kubeConfig":{"secretRef":{"name":"spoke"}}}}`)},
+		"of ConfigMap ops/spoke": {kustomization(t, `{"metadata":{"namespace":"ops"},"spec":{"kubeConfig":{"configMapRef":{"name":"spoke"}}}}`), parsed(t, HelmGroup, "HelmRelease", `{"metadata":{"namespace":"ops"},"spec":{"kubeConfig":{"configMapRef":{"name":"spoke"}}}}`)},
+	} {
+		for i, a := range all {
+			if got := a.Elsewhere(here); got != want {
+				t.Errorf("Elsewhere() of %d is %q, want %q", i, got, want)
+			}
+		}
+	}
+}
+
 // TestArgoPolicy: auto-sync is on while its block is there and not switched off, and a
 // suspension has its author where managedFields have one.
 func TestArgoPolicy(t *testing.T) {

@@ -58,7 +58,8 @@ type fluxSpec struct {
 	DependsOn []fluxObject    `json:"dependsOn"`
 
 	KubeConfig struct {
-		SecretRef fluxObject `json:"secretRef"`
+		SecretRef    fluxObject `json:"secretRef"`
+		ConfigMapRef fluxObject `json:"configMapRef"`
 	} `json:"kubeConfig"`
 }
 
@@ -202,6 +203,10 @@ func fluxApp(kind string, meta metav1.ObjectMeta, spec fluxSpec, status fluxStat
 		Interval: spec.Interval.Duration, Timeout: cmp.Or(spec.Timeout.Duration, spec.Interval.Duration), Behind: status.seen() < meta.Generation, Written: written(meta), Asked: fluxAsked(meta, status)}
 	if spec.KubeConfig.SecretRef.Name != "" {
 		a.Secrets = append(a.Secrets, meta.Namespace+"/"+spec.KubeConfig.SecretRef.Name)
+		a.Cluster = "of Secret " + meta.Namespace + "/" + spec.KubeConfig.SecretRef.Name
+	}
+	if name := spec.KubeConfig.ConfigMapRef.Name; name != "" {
+		a.Cluster = "of ConfigMap " + meta.Namespace + "/" + name
 	}
 	for _, d := range spec.DependsOn {
 		a.DependsOn = append(a.DependsOn, cmp.Or(d.Namespace, meta.Namespace)+"/"+d.Name)

@@ -157,7 +157,7 @@ func helmRendering(o HelmRelease) Rendering {
 	for _, f := range []struct {
 		name string
 		is   bool
-	}{{"spec.kubeConfig", s.KubeConfig.SecretRef.Name != ""}, {"spec.postRenderers", set(s.PostRenderers)}, {"spec.commonMetadata", set(s.CommonMetadata)}, {"spec.upgrade.preserveValues", s.Upgrade.PreserveValues}} {
+	}{{"spec.kubeConfig", s.KubeConfig.SecretRef.Name != "" || s.KubeConfig.ConfigMapRef.Name != ""}, {"spec.postRenderers", set(s.PostRenderers)}, {"spec.commonMetadata", set(s.CommonMetadata)}, {"spec.upgrade.preserveValues", s.Upgrade.PreserveValues}} {
 		if f.is {
 			r.Changes = append(r.Changes, f.name)
 		}
