@@ -58,6 +58,10 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		p.Show("Git", "not rendered: no clone of its repository was named")
 		return changes{}, nil
 	}
+	if where := a.Elsewhere(p.Client().Server); where != "" {
+		p.Show("Git", "not compared: what a sync would change %s", strings.TrimPrefix(inOther(where), "it "))
+		return changes{}, nil
+	}
 	if a.Kind == "HelmRelease" {
 		p.Show("Git", "not rendered: Helm changes what its own record and the chart differ in, and leaves most of what was changed live")
 		return changes{}, nil

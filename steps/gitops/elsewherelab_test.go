@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"handrail/steps"
 )
@@ -46,5 +47,11 @@ func (s *side) elsewhere() {
 	s.want(obs, map[string]string{"exists": "true", "moved": "unknown", "missing": "unknown", "live_moved": "unknown", "surplus": "unknown", "actual": "unknown"})
 	if len(obs.Gaps) == 0 || !strings.Contains(strings.Join(obs.Gaps, "\n"), "in the cluster "+where+", which is not read here") {
 		s.Errorf("the gaps are %q", obs.Gaps)
+	}
+	uid, revision := textOf(s.probe("gitops/app", s.kind).Facts, "uid"), strings.Repeat("a", 40)
+	for _, line := range s.preview(steps.Params{"uid": steps.IdentOf(uid), "revision": steps.IdentOf(revision), "prune": steps.BoolOf(false), "wait": steps.DurationOf(time.Minute), "clone": steps.PathOf(s.repo.Clone())}).Shown {
+		if strings.HasPrefix(line.Key, "live ") || line.Key == "Git" && !strings.Contains(line.Value, "is in the cluster "+where) {
+			s.Errorf("the preview shows %s: %s", line.Key, line.Value)
+		}
 	}
 }

@@ -200,7 +200,9 @@ func (r *desiredRun) actual(ctx context.Context) error {
 }
 
 // inOther is why an object of an application is not known here.
-func inOther(where string) string { return "it is in the cluster " + where + ", which is not read here" }
+func inOther(where string) string {
+	return "it is in the cluster " + where + ", which is not read here"
+}
 
 // live reads one object, in the version in which Git has it.
 func (r *desiredRun) live(ctx context.Context, s *side3) (cluster.Object, error) {
