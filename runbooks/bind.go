@@ -174,16 +174,17 @@ func patchOf(under, text string) (string, error) {
 		how = "write KEY=VALUE,KEY=VALUE for what is to stand below " + under + ", or operations, as in [{op: replace, path: " + under + "/KEY, value: VALUE}]"
 	}
 	if strings.HasPrefix(text, "[") {
-		var ops []struct{ Op, Path string }
-		if err := yaml.Unmarshal([]byte(text), &ops); err != nil {
+		list, err := strict.Single([]byte(text))
+		if err != nil {
 			return "", fmt.Errorf("it is not a list of operations: %w; %s", err, how)
 		}
-		for i, op := range ops {
-			if op.Op == "" || !strings.HasPrefix(op.Path, "/") {
+		for i, n := range list.Content {
+			var op struct{ Op, Path string }
+			if err := n.Decode(&op); err != nil || op.Op == "" || !strings.HasPrefix(op.Path, "/") {
 				return "", fmt.Errorf("operation %d of it lacks op, or a path that begins with a slash; %s", i+1, how)
 			}
 		}
-		if len(ops) == 0 {
+		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
 			return "", fmt.Errorf("it has no operation; %s", how)
 		}
 		return text, nil
