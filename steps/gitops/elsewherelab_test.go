@@ -14,6 +14,13 @@ import (
 func (s *side) elsewhere() {
 	s.Helper()
 	ns := s.control.Namespace
+	was := s.repo
+	defer func() { s.repo = was }()
+	var err error
+	if s.repo, err = s.git.Repository(s.Context(), "spoke-"+ns); err != nil {
+		s.Fatal(err)
+	}
+	s.commit("app/kustomization.yaml", "resources: [settings.yaml]\n", "app/settings.yaml", settings("violet"))
 	where := "of Secret " + ns + "/spoke"
 	if s.argo {
 		where = "https://127.0.0.1:1"
@@ -29,9 +36,11 @@ func (s *side) elsewhere() {
 			map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "spoke"}, "stringData": map[string]any{"value": string(raw)}}, nil); err != nil {
 			s.Fatal(err)
 		}
+		s.make("/apis/source.toolkit.fluxcd.io/v1/namespaces/"+ns+"/gitrepositories", "source.toolkit.fluxcd.io/v1", "GitRepository", "spoke",
+			map[string]any{"interval": "1h", "url": s.repo.URL, "ref": map[string]any{"branch": "main"}})
 		s.make("/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/"+ns+"/kustomizations", "kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spoke",
 			map[string]any{"interval": "1h", "retryInterval": "2s", "path": "./app", "prune": false, "targetNamespace": s.target, "timeout": "30s",
-				"sourceRef": map[string]any{"kind": "GitRepository", "name": "shop"}, "kubeConfig": map[string]any{"secretRef": map[string]any{"name": "spoke"}}})
+				"sourceRef": map[string]any{"kind": "GitRepository", "name": "spoke"}, "kubeConfig": map[string]any{"secretRef": map[string]any{"name": "spoke"}}})
 	}
 	of := s.kind
 	defer func() { s.kind = of }()
