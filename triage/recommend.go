@@ -105,7 +105,7 @@ func idle(s *State, w want, judge func(step string) []Verdict) bool {
 		return false
 	}
 	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
-		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st, judge))
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st, judge) || st.Status == Pending && onRemoved(s, v))
 	})
 }
 
@@ -125,6 +125,21 @@ func spent(s *State, st *Step, judge func(step string) []Verdict) bool {
 		}
 	}
 	return some
+}
+
+// onRemoved reports whether a condition is unknown since an act removed what it was read from: while
+// that was known nothing was asked, and of what is gone nothing is asked.
+func onRemoved(s *State, v Verdict) bool {
+	gone := false
+	for _, id := range v.Refs {
+		switch x, ok := s.Step(id); {
+		case ok && isCapture(&x) && removed(s, &x):
+			gone = true
+		case !ok || x.Status != Settled:
+			return false
+		}
+	}
+	return gone
 }
 
 // onAside reports whether a step stands on a read that does not apply and was not made: what
