@@ -218,3 +218,18 @@ func removed(s *State, st *Step) bool {
 	}
 	return slices.ContainsFunc(s.Hands, func(h Hand) bool { return between(h.Seq) })
 }
+
+// onRemoved reports whether a condition is unknown since an act removed what it was read from: while
+// that was known nothing was asked, and of what is gone nothing is asked.
+func onRemoved(s *State, v Verdict) bool {
+	gone := false
+	for _, id := range v.Refs {
+		switch x, ok := s.Step(id); {
+		case ok && isCapture(&x) && removed(s, &x):
+			gone = true
+		case !ok || x.Status != Settled:
+			return false
+		}
+	}
+	return gone
+}

@@ -127,21 +127,6 @@ func spent(s *State, st *Step, judge func(step string) []Verdict) bool {
 	return some
 }
 
-// onRemoved reports whether a condition is unknown since an act removed what it was read from: while
-// that was known nothing was asked, and of what is gone nothing is asked.
-func onRemoved(s *State, v Verdict) bool {
-	gone := false
-	for _, id := range v.Refs {
-		switch x, ok := s.Step(id); {
-		case ok && isCapture(&x) && removed(s, &x):
-			gone = true
-		case !ok || x.Status != Settled:
-			return false
-		}
-	}
-	return gone
-}
-
 // onAside reports whether a step stands on a read that does not apply and was not made: what
 // is asked about it would be asked about nothing.
 func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
