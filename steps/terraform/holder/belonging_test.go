@@ -281,6 +281,18 @@ func TestBelonging(t *testing.T) {
 				{pid: 501, ppid: 1, group: 400, argv: []string{"redo"}, cwd: filepath.Join(dir, "..", "..", "other"), started: 9},
 			}
 		}},
+		{name: "a tofu that starts a child", rows: func(dir string) []row {
+			return []row{
+				{pid: 400, ppid: 90, argv: []string{"tofu", "apply"}, cwd: dir, started: -9},
+				{pid: 500, ppid: 400, group: 400, argv: []string{"tofu", "apply"}, cwd: dir, started: 9},
+			}
+		}, hold: 1},
+		{name: "a tofu that another one started elsewhere", rows: func(dir string) []row {
+			return []row{
+				{pid: 400, ppid: 90, argv: []string{"tofu", "apply"}, cwd: dir, started: -9},
+				{pid: 500, ppid: 400, group: 400, argv: []string{"tofu", "apply"}, cwd: filepath.Join(dir, "scripts"), started: 9},
+			}
+		}, hold: 2},
 		{name: "a child of a run that lives on another state", rows: func(dir string) []row {
 			other := filepath.Join(dir, "..", "..", "other")
 			return []row{

@@ -182,6 +182,13 @@ func (t *procTable) unmask() {
 // isTool reports whether a process is tofu or terraform, whatever it is called.
 func (t procTable) isTool(p Process) bool { return p.tool() || t.masked[p.PID] }
 
+// forked reports whether p is a tofu that is starting a child: between fork and
+// exec the child has the program and the arguments of its parent.
+func (t procTable) forked(p Process) bool {
+	parent, ok := t.all[p.ppid]
+	return ok && !parent.ended() && parent.exe == p.exe && parent.cwd == p.cwd && slices.Equal(parent.argv, p.argv)
+}
+
 // workIn returns the directory that the process works in, -chdir included.
 func (p Process) workIn() string {
 	dir := p.cwd

@@ -92,6 +92,8 @@ func (r *Scan) tools(g *ground) (rest []Process) {
 			continue
 		}
 		switch {
+		case t.isTool(p) && t.forked(p):
+			// Its parent is judged by the same program, arguments and directory.
 		case t.isTool(p):
 			r.tool(g, p)
 		case t.underTool(p):
