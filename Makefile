@@ -108,11 +108,11 @@ test-real:
 	go test $(QUICK) -count=1 $(BESIDE) -timeout 60m $(REAL)
 
 test-race:
-	$(RACE) $(QUICK) -short -timeout 20m -skip 'TestTemplateOfEveryRunbook|TestPathsBeginAtTheRoot' $(RACED)
-	$(RACE) $(QUICK) -short -timeout 20m -run 'TestHandl|TestSecondWriter|TestFollow$$|TestSeveralAtOnce' ./evidence ./session/index
+	$(RACE) $(QUICK) -short -timeout 40m -skip 'TestTemplateOfEveryRunbook|TestPathsBeginAtTheRoot' $(RACED)
+	$(RACE) $(QUICK) -short -timeout 40m -run 'TestHandl|TestSecondWriter|TestFollow$$|TestSeveralAtOnce' ./evidence ./session/index
 
 test-pure:
-	nice go test $(QUICK) -timeout 20m $(PURE)
+	nice go test $(QUICK) -timeout 40m $(PURE)
 
 test-short: ## no lab and nothing long, with the race detector; what did not change is not run again
 	$(RACE) $(QUICK) -short -timeout 20m $(PURE) ./session

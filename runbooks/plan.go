@@ -87,7 +87,13 @@ func (r *Runbook) params(s *Step) []string {
 	for _, t := range []*text{s.ask, s.say, s.evidence} {
 		exprs = append(exprs, t.exprs()...)
 	}
-	var out []string
+	out := r.usedIn(exprs, nil)
+	slices.Sort(out)
+	return out
+}
+
+// usedIn adds to out the parameters that expressions use, each once.
+func (r *Runbook) usedIn(exprs []*expr, out []string) []string {
 	for _, e := range exprs {
 		if e == nil {
 			continue
@@ -98,6 +104,5 @@ func (r *Runbook) params(s *Step) []string {
 			}
 		}
 	}
-	slices.Sort(out)
 	return out
 }

@@ -61,6 +61,23 @@ func (r *Runbook) Told(step string, v Vars) steps.Params {
 	return out
 }
 
+// Behind are the parameters of the runbook on which an argument of a step rests, in order.
+func (r *Runbook) Behind(step, argument string) (out []string) {
+	s := r.step(step)
+	if s == nil || r.compiled() != nil {
+		return nil
+	}
+	for _, a := range s.with {
+		if a.field.Name == argument {
+			for _, t := range a.value {
+				out = r.usedIn(t.exprs(), out)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // ungivenIn are the parameters without a value on which an argument rests, where it rests on
 // nothing else.
 func (r *Runbook) ungivenIn(a argument, v Vars) (out []string) {

@@ -53,6 +53,14 @@ func (s *Session) gaterAsking(step string, a *asks) (steps.Gater, steps.Params, 
 	return kind.Changes(a.env(s.cfg.Env)), params, kind.Class, nil
 }
 
+// behind are the parameters of a runbook on which an argument of one of its gates rests.
+func (s *Session) behind(step, argument string) []string {
+	if argument == "" {
+		return nil
+	}
+	return s.books[journal.BookOf(step)].Behind(journal.Bare(step), argument)
+}
+
 // againOf is how long after its act the target of a gate is read again.
 func (s *Session) againOf(step string) string {
 	st, _ := s.state.Step(step)
@@ -109,7 +117,7 @@ func (s *Session) preview(ctx context.Context, in triage.Intent) error {
 		if len(p.Unmet) > 0 {
 			r := refusal(in)
 			for _, u := range p.Unmet {
-				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure, At: u.At})
+				r.Refusals = append(r.Refusals, triage.Refusal{Why: u.Why, Cure: u.Cure, At: u.At, Params: s.behind(in.Step, u.Of)})
 			}
 			return s.refuse(in, p, r)
 		}

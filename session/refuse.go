@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"handrail/session/view"
@@ -16,12 +17,14 @@ func refusal(in triage.Intent, rs ...triage.Refusal) *triage.Refused {
 func (s *Session) refuse(in triage.Intent, p steps.Preview, r *triage.Refused) error {
 	step := in.Step
 	s.front = &view.Front{Step: step, Preview: p, Refusals: r.Refusals, Verdicts: s.judge(step)}
-	var why []string
+	var why, params []string
 	for _, f := range r.Refusals {
 		why = append(why, f.Why)
+		params = append(params, f.Params...)
 	}
+	slices.Sort(params)
 	opens, _ := triage.Opens(r.Refusals)
-	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens, ByItself: in.ByItself}, nil); err != nil {
+	if err := s.record(triage.GateClosed{Step: step, Why: strings.Join(why, "; "), Refused: true, Audit: s.named(step), Opens: opens, ByItself: in.ByItself, Params: slices.Compact(params)}, nil); err != nil {
 		return err
 	}
 	return r

@@ -19,7 +19,8 @@ import (
 type Need struct {
 	Why  string    `json:"why"`
 	Cure string    `json:"cure,omitempty"`
-	At   time.Time `json:"at,omitzero"` // when waiting alone has met it; zero where waiting does not
+	At   time.Time `json:"at,omitzero"`  // when waiting alone has met it; zero where waiting does not
+	Of   string    `json:"of,omitempty"` // the parameter of the kind whose value it refuses, "" where it is about the world
 }
 
 // Preview says what a gate would do, to what, and what stands in the way.

@@ -72,7 +72,7 @@ func (b GateShown) fold(f *folder) error {
 	}
 	f.keepPast(g)
 	g.Phase, g.Shown, g.Digest, g.ShownSeq = GateArmed, b, b.Digest, f.e.Seq
-	g.Why, g.Moved, g.WasRefused, g.Opens, g.ByItself = "", nil, false, time.Time{}, b.ByItself
+	g.Why, g.Moved, g.WasRefused, g.Opens, g.ByItself, g.Refuses = "", nil, false, time.Time{}, b.ByItself, nil
 	// A signature is for one digest; those for another preview end here. Where it
 	// counts it is for one showing, since it is over all that was shown.
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), func(a Approve) bool { return a.Digest != b.Digest || b.Second != nil })
@@ -171,6 +171,9 @@ type GateClosed struct {
 
 	// ByItself says that the preview that was refused began by itself (GateShown.ByItself).
 	ByItself bool `json:"by_itself,omitempty"`
+
+	// Params are the parameters of the runbook whose values it refuses: with others it may open.
+	Params []string `json:"params,omitempty"`
 }
 
 // Type implements [Body].
@@ -195,7 +198,7 @@ func (b GateClosed) fold(f *folder) error {
 	if live {
 		g = f.unshown(g)
 	}
-	g.Why, g.Moved, g.WasRefused, g.ClosedSeq, g.Opens, g.ByItself = b.Why, b.Moved, b.Refused, f.e.Seq, b.Opens, b.ByItself
+	g.Why, g.Moved, g.WasRefused, g.ClosedSeq, g.Opens, g.ByItself, g.Refuses = b.Why, b.Moved, b.Refused, f.e.Seq, b.Opens, b.ByItself, b.Params
 	f.setGate(g)
 	if len(b.Moved) > 0 {
 		why := "the target of " + b.Step + " moved: " + strings.Join(b.Moved, ", ")
@@ -235,7 +238,7 @@ func (f *folder) armed() []string {
 // disarm puts an armed gate back to idle and says why.
 func (f *folder) disarm(id, why string) {
 	g := f.unshown(f.s.Gates[id])
-	g.Why, g.Moved, g.WasRefused = why, nil, false
+	g.Why, g.Moved, g.WasRefused, g.Refuses = why, nil, false, nil
 	g.Opens = time.Time{}
 	f.setGate(g)
 	f.disarmed = append(f.disarmed, id+" is disarmed: "+why)

@@ -69,6 +69,13 @@ func lookBehind(s *State, gate string, options []Option) bool {
 	return false
 }
 
+// giveAnew marks the change of the parameter whose value a gate refuses: to go past it would leave
+// undone what another value does.
+func giveAnew(s *State, gate string, options []Option) bool {
+	g := s.Gates[gate]
+	return g.WasRefused && len(g.Refuses) > 0 && mark(options, want{kind: DoPlan, step: gate})
+}
+
 // askAgain marks the first question on which a gate stands and which was answered with
 // unknown, where something was learned since, by a word or by a first reading: it may be known
 // now. Once it was asked again, only what is learned after that asks it anew.

@@ -249,6 +249,7 @@ func TestHeldGateIsNotLookedBehind(t *testing.T) {
 	}{
 		"held by a condition":     {fix: []Verdict{{Result: "false"}}, want: "skip " + fix},
 		"refused at its preview":  {fix: good("ok"), told: []Body{GateClosed{Step: fix, Why: "the object is protected", Refused: true}}, want: "skip " + fix},
+		"a parameter is refused":  {fix: good("ok"), told: []Body{GateClosed{Step: fix, Why: "the patch opens it to all", Refused: true, Params: []string{"policy_patch"}}}, want: "plan " + fix + "   demo"},
 		"passed by a word":        {fix: []Verdict{{Result: "false"}}, told: []Body{Skip{Step: fix, Why: "the owner does it"}}, want: "probe " + rest},
 		"it does not apply":       {fix: []Verdict{{Result: "false", Aside: true}}, want: "probe " + rest},
 		"another one is held":     {fix: good("ok"), unlock: []Verdict{{Result: "false"}}, told: []Body{shown(fix, Repair), answered(fix), start(fix), end(fix, "done")}, want: "probe " + rest},

@@ -157,7 +157,7 @@ func (l *lister) gate(st *Step) {
 	} else {
 		apart := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Aside && v.Result == "false" })
 		l.add(Option{Kind: DoPreview, Step: st.ID, Stale: l.tooOld(st, verdicts, shut), Aside: apart}, shut...)
-		if ungiven(shut) {
+		if ungiven(shut) || g.WasRefused && len(g.Refuses) > 0 {
 			l.add(Option{Kind: DoPlan, Step: st.ID, Value: runbookOf(st.ID)})
 		}
 	}

@@ -180,6 +180,7 @@ type GateState struct {
 	WasRefused bool      // the newest close was a refusal
 	ClosedSeq  int64     // of that refusal
 	Opens      time.Time // when what only takes time no longer refuses it; zero where nothing of the refusal does
+	Refuses    []string  // the parameters whose values it refuses
 	ByItself   bool      // its newest preview, shown or refused, began by itself
 	Found      bool      // how its act ended was found by reading the target
 	Approvals  []Approve

@@ -65,6 +65,9 @@ func (p *player) follow(ctx context.Context, snap view.Snapshot, o triage.Option
 	case triage.DoPhase:
 		return "", p.do(ctx, triage.Intent{Kind: triage.DoPhase, Phase: triage.Phase(o.Value)})
 	case triage.DoPlan:
+		if st, ok := snap.State.Step(o.Step); ok && snap.State.Gates[o.Step].WasRefused {
+			return p.pass(ctx, st)
+		}
 		return p.ungiven(snap, o.Step), nil
 	case triage.DoClose:
 		if o.Value != snap.State.Ends() {

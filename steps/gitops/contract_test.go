@@ -97,6 +97,7 @@ func TestContract(t *testing.T) {
 			s.prepare(git, home)
 			s.walk()
 			s.elsewhere()
+			s.packed()
 			s.charts()
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"handrail/steps"
 	"handrail/steps/cluster"
@@ -61,6 +60,7 @@ type desiredRun struct {
 	f     steps.Facts
 	obs   steps.Observation
 
+	from      manifests.Source
 	why       string // why nothing was rendered
 	wanted    manifests.Set
 	sides     map[string]*side3 // by name
@@ -125,7 +125,8 @@ func (r *desiredRun) read(ctx context.Context) error {
 
 // render makes what Git has, or says why it is not made.
 func (r *desiredRun) render(ctx context.Context) error {
-	from := manifests.SourceOf(ctx, r.c, r.a)
+	r.from = manifests.SourceOf(ctx, r.c, r.a)
+	from := r.from
 	commit := app.Commit(from.Revision)
 	r.why = manifests.Unrendered(r.a, r.clone)
 	switch {
@@ -136,14 +137,12 @@ func (r *desiredRun) render(ctx context.Context) error {
 		r.why = "which revision its source holds is not known: " + from.Unread
 	case from.Fails != "" && commit == "":
 		r.why = "its source cannot be had: " + steps.OneLine(from.Fails, 300)
-	case len(from.Changes) > 0:
-		r.why = "the fields " + strings.Join(from.Changes, ", ") + " of its source change what is rendered, and are not followed here"
 	case len(commit) != 40:
 		r.why = fmt.Sprintf("its source holds %s, which is no commit", report.OrNothing(steps.Clip(commit, 100)))
 	}
 	if r.why == "" {
 		var err error
-		if r.wanted, err = manifests.At(ctx, r.env, r.c, r.a, r.clone, commit); err != nil {
+		if r.wanted, err = manifests.At(ctx, r.env, r.c, r.a, from, r.clone, commit); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
 			}

@@ -291,7 +291,7 @@ func (r *desiredRun) before(ctx context.Context) (map[string]map[string]any, err
 	w := r.wanted
 	if applied != w.Revision {
 		var err error
-		if w, err = manifests.At(ctx, r.env, r.c, r.a, r.clone, applied); err != nil {
+		if w, err = manifests.At(ctx, r.env, r.c, r.a, r.from, r.clone, applied); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
 			}

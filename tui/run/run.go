@@ -226,7 +226,11 @@ func (r *Screen) label(o triage.Option) ink.Text {
 		return ink.Say("Continue to %s", o.Value)
 	case triage.DoPlan:
 		if o.Step != "" {
-			return ink.Say("Give %s: %s waits for it", strings.Join(r.lacks(o.Step), " or "), name)
+			verb := "Give %s: %s waits for it"
+			if len(r.refused(o.Step)) > 0 {
+				verb = "Change %s, which it refuses: %s"
+			}
+			return ink.Say(verb, strings.Join(r.lacks(o.Step), " or "), name)
 		}
 		return "Switch to another runbook"
 	}
@@ -309,13 +313,24 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 	return nil
 }
 
-// lacks are the parameters that a gate waits for.
+// lacks are the parameters that a gate waits for, or whose values it refuses.
 func (r *Screen) lacks(gate string) (out []string) {
 	o, _ := r.Option(triage.DoPreview, gate)
 	for _, f := range o.Refusals {
 		out = append(out, f.Params...)
 	}
+	if len(out) == 0 {
+		out = r.refused(gate)
+	}
 	return out
+}
+
+// refused are the parameters whose values a gate refused when it was last tried.
+func (r *Screen) refused(gate string) []string {
+	if g := r.Snap.State.Gates[gate]; g.WasRefused {
+		return g.Refuses
+	}
+	return nil
 }
 
 // ownParam is the parameter of a gate that the fewest other steps use, "" for none: what it does is said there, and a change

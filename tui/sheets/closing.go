@@ -82,7 +82,7 @@ func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 		}
 		return ""
 	}
-	return &form.Form{Title: ink.Say("Close as %s", in.Value), Does: "close it for good",
+	return &form.Form{Title: ink.Say("Close as %s", in.Value), Does: "close it for good", Whole: true,
 		Intro:  append(append(missing(env), ink.Shown(env.Snap.State.Incident+": "+env.Snap.State.Title), means), append(leftToOwners(env, in.Value), ink.Say("A closed incident takes no more answers and no more acts; %s continues it in a new one.", env.Keys.Reopen.Help().Key))...),
 		Fields: []form.Field{again}, Submit: func(map[string]string) tea.Cmd { return env.Send(in) }}
 }

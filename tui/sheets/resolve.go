@@ -37,21 +37,26 @@ func untold(env *screen.Env) (triage.Option, bool) {
 // ResolveForm asks for the answers to the critical findings that shut no gate, all on
 // one sheet, o first.
 func ResolveForm(env *screen.Env, o triage.Option) *form.Form {
-	all := []triage.Option{o}
+	all := [][]triage.Option{{o}} // of one text, which is answered once
 	for _, x := range env.Snap.Options {
-		if x.Kind == triage.DoResolve && (x.Step != o.Step || x.Subject != o.Subject) {
-			all = append(all, x)
+		if x.Kind != triage.DoResolve || x.Step == o.Step && x.Subject == o.Subject {
+			continue
 		}
+		if i := slices.IndexFunc(all, func(of []triage.Option) bool { return of[0].Subject == x.Subject }); i >= 0 {
+			all[i] = append(all[i], x)
+			continue
+		}
+		all = append(all, []triage.Option{x})
 	}
 	f := &form.Form{Title: "Before the close: what was found and not answered", Intro: []ink.Text{"How was it resolved, and what shows it? @NAME says who takes it from here. What is left empty is asked again."}}
-	for i, x := range all {
+	for i, of := range all {
 		line := form.Named(answerLine(i), "answer", "how it was resolved, or @NAME who takes it", false)
-		line.About = ink.Say("! %s found: %s", incident.Short(x.Step), x.Subject)
+		line.About = ink.Say("! %s found: %s", foundBy(of), of[0].Subject)
 		f.Fields = append(f.Fields, line)
 	}
 	f.Lacks = func(v map[string]string) (string, ink.Text) {
 		for i := range all {
-			if a := answerTo(all[i], v[answerLine(i)]); a.How == triage.Taken && a.Person == "" {
+			if a := answerTo(all[i][0], v[answerLine(i)]); a.How == triage.Taken && a.Person == "" {
 				return answerLine(i), "Name who takes it after the @."
 			}
 		}
@@ -62,14 +67,25 @@ func ResolveForm(env *screen.Env, o triage.Option) *form.Form {
 	}
 	f.Submit = func(v map[string]string) tea.Cmd {
 		var ins []triage.Intent
-		for i, x := range all {
-			if said := v[answerLine(i)]; said != "" {
-				ins = append(ins, triage.Intent{Kind: triage.DoResolve, Finding: answerTo(x, said)})
+		for i, of := range all {
+			for _, x := range of {
+				if said := v[answerLine(i)]; said != "" {
+					ins = append(ins, triage.Intent{Kind: triage.DoResolve, Finding: answerTo(x, said)})
+				}
 			}
 		}
 		return env.SendAll(ins)
 	}
 	return f
+}
+
+// foundBy names the steps that found the same.
+func foundBy(of []triage.Option) string {
+	var names []string
+	for _, x := range of {
+		names = append(names, string(incident.Short(x.Step)))
+	}
+	return strings.Join(names, ", ")
 }
 
 func answerLine(i int) string { return "answer" + strconv.Itoa(i) }

@@ -37,6 +37,7 @@ type Held struct {
 	Secret     string      // NAMESPACE/NAME of its credentials, "" for none
 	Suspension *Suspension // nil where it is fetched
 	Fails      string      // the controller's words, "" where it is ready
+	Ignore     string      // what it leaves out of the commit, as the lines of a .gitignore
 	Changes    []string    // fields by which it holds something else than the commit has
 }
 
@@ -44,13 +45,11 @@ type Held struct {
 // stopped, and freezes everything below it.
 func FromSource(o FluxSource) Held {
 	h := Held{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, URL: o.Spec.URL}
-	for _, f := range []struct {
-		name string
-		raw  json.RawMessage
-	}{{"ignore", o.Spec.Ignore}, {"include", o.Spec.Include}} {
-		if set(f.raw) {
-			h.Changes = append(h.Changes, "spec."+f.name)
-		}
+	if set(o.Spec.Ignore) && json.Unmarshal(o.Spec.Ignore, &h.Ignore) != nil {
+		h.Changes = append(h.Changes, "spec.ignore")
+	}
+	if set(o.Spec.Include) {
+		h.Changes = append(h.Changes, "spec.include")
 	}
 	if o.Status.Artifact != nil {
 		h.Revision, h.Updated = o.Status.Artifact.Revision, o.Status.Artifact.Updated.Time

@@ -45,8 +45,14 @@ func Unrendered(a app.App, clone string) string {
 	return ""
 }
 
-// At makes what an application wants at a commit of a clone.
-func At(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, clone, commit string) (Set, error) {
+// At makes what an application wants at a commit of a clone, as its source delivers that.
+func At(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, from Source, clone, commit string) (Set, error) {
+	switch {
+	case from.Unread != "":
+		return Set{}, fmt.Errorf("what its source leaves out is not known: %s", from.Unread)
+	case len(from.Changes) > 0:
+		return Set{}, fmt.Errorf("the fields %s of its source change what is rendered, and are not followed here", strings.Join(from.Changes, ", "))
+	}
 	clone = steps.Below(env.Dir, clone)
 	c, err := gitread.Open(clone)
 	if err != nil {
@@ -61,7 +67,7 @@ func At(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, clone
 		return Set{}, err
 	}
 	r := a.Rendering
-	made, err := render.Render(ctx, env.Self, render.Order{Tool: r.Tool, Path: a.Sources[0].Dir(), Recurse: r.Recurse, Namespace: r.Namespace, Override: r.Override, Chart: chart}, files)
+	made, err := render.Render(ctx, env.Self, render.Order{Tool: r.Tool, Path: a.Sources[0].Dir(), Recurse: r.Recurse, Namespace: r.Namespace, Override: r.Override, Packed: a.Controller == app.Flux, Ignore: from.Ignore, Chart: chart}, files)
 	if err != nil {
 		return Set{}, err
 	}

@@ -16,6 +16,7 @@ type Source struct {
 	Revision  string // newest that it holds, "" for none
 	Suspended *app.Suspension
 	Fails     string // the controller's words, "" where it can be had
+	Ignore    string // what it leaves out of its commits
 	Changes   []string
 	Unread    string // why the source object could not be read, "" where it was
 }
@@ -63,7 +64,7 @@ func SourceOf(ctx context.Context, c *cluster.Client, a app.App) Source {
 		s.Unread = err.Error()
 		return s
 	}
-	s.URL, s.Revision, s.Suspended, s.Fails, s.Changes = held.URL, held.Revision, held.Suspension, held.Fails, held.Changes
+	s.URL, s.Revision, s.Suspended, s.Fails, s.Ignore, s.Changes = held.URL, held.Revision, held.Suspension, held.Fails, held.Ignore, held.Changes
 	if kind == "HelmRepository" {
 		// Its revision is that of an index, which no release can be held against.
 		s.Revision = ""

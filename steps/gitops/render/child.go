@@ -45,6 +45,9 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 func rendered(o Order, files map[string][]byte) (a Answer, err error) {
 	defer fault.Into(&err)
 	t := tree(files)
+	if o.Packed {
+		t = t.packed(o.Ignore)
+	}
 	if o.Tool == "" {
 		if o.Tool, err = t.tool(o.Path); err != nil {
 			return a, err

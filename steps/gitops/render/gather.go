@@ -16,7 +16,8 @@ import (
 var above = regexp.MustCompile(`\.\.(?:/[^\s'",\]\}#]*)?`)
 
 // Gather reads from a commit what a path is rendered of: all below it, all below what
-// its kustomizations name above it, and more files where they are there. It believes the clone only where content and name
+// its kustomizations name above it, and more files where they are there, among them what each
+// directory above says that Flux leaves out. It believes the clone only where content and name
 // agree. The error is [gitread.ErrNoFile] where the commit has no such path.
 func Gather(ctx context.Context, c gitread.Clone, commit, dir string, more ...string) (map[string][]byte, error) {
 	of, err := c.Commit(ctx, commit)
@@ -51,7 +52,7 @@ func Gather(ctx context.Context, c gitread.Clone, commit, dir string, more ...st
 			return nil, fmt.Errorf("%s at %s: %w", next, commit, err)
 		}
 	}
-	for _, name := range more {
+	for _, name := range slices.Concat(more, aboveOf(g.roots)) {
 		if _, had := g.files[name]; had {
 			continue
 		}

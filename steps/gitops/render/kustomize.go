@@ -35,9 +35,6 @@ func (t tree) generated(o Order) ([]map[string]any, error) {
 	}
 	var resources, roots []string
 	for _, name := range t.in(o.Path, true) {
-		if path.Base(name) == ".sourceignore" {
-			return nil, notHere("%s leaves files out, and is not followed here", name)
-		}
 		dir := path.Dir(name)
 		if slices.ContainsFunc(roots, func(root string) bool { return dir == root || within(dir, root) }) {
 			continue

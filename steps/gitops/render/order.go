@@ -41,6 +41,11 @@ type Order struct {
 	Namespace string `json:"namespace,omitempty"`
 	Override  bool   `json:"override,omitempty"`
 
+	// Packed says that the source controller of Flux packs the tree first, and leaves out what its
+	// own files and Ignore, the spec.ignore of the source, name.
+	Packed bool   `json:"packed,omitempty"`
+	Ignore string `json:"ignore,omitempty"`
+
 	Chart *Chart `json:"chart,omitempty"` // nil for what Helm does by itself
 }
 

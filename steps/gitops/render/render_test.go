@@ -131,6 +131,42 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestPacked renders what the source controller of Flux would have in its artifact.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	tree := func(more ...string) map[string][]byte {
+		return files(append([]string{"app/a.yaml", config("a", "k", "v"), "app/old/b.yaml", config("b", "k", "v"), "app/appveyor.yml", config("ci", "k", "v")}, more...)...)
+	}
+	for name, of := range map[string]struct {
+		ignore string
+		files  map[string][]byte
+		want   []string
+	}{
+		"nothing named":            {"", tree(), []string{"a", "b"}},
+		"by the top":               {"", tree(".sourceignore", "# not yet\n/app/old/\n"), []string{"a", "ci"}},
+		"by its directory":         {"", tree("app/.sourceignore", "/old\n"), []string{"a", "ci"}},
+		"of another directory":     {"", tree("other/.sourceignore", "*.yaml\n"), []string{"a", "b", "ci"}},
+		"by the source":            {"old/\n", tree(), []string{"a", "ci"}},
+		"all but one":              {"/*\n!/app\n/app/*\n!/app/a.yaml\n", tree(), []string{"a"}},
+		"the source takes it back": {"!/app/old/b.yaml\n", tree("app/.sourceignore", "b.yaml\n"), []string{"a", "b", "ci"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, err := Render(t.Context(), self(t), Order{Path: "app", Tool: Generated, Packed: true, Ignore: of.ignore}, of.files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range named(t, a) {
+				got = append(got, strings.TrimSuffix(strings.TrimPrefix(o, "ConfigMap//"), " map[k:v]"))
+			}
+			if !slices.Equal(got, of.want) {
+				t.Errorf("rendered %q, want %q", got, of.want)
+			}
+		})
+	}
+}
+
 // TestNotHere: what would be fetched or run, or is not in Git, is refused by its name.
 func TestNotHere(t *testing.T) {
 	t.Parallel()

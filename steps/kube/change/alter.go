@@ -85,7 +85,7 @@ func (g alterGate) preview(ctx context.Context, in steps.Params, out steps.Sink)
 	}
 	ops, tests, err := patch.Resolve(pl.doc, pl.ops)
 	if err != nil {
-		f.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", s.t, err)
+		f.unfit("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", s.t, err)
 		return p, s.company(ctx, &p)
 	}
 	if err := pl.promise(ops, g.sub); err != nil {
@@ -114,7 +114,7 @@ func (pl *alterPlan) promise(ops []patch.Op, sub string) error {
 	}
 	back, err := patch.Inverse(pl.doc, ops)
 	if err != nil {
-		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
+		pl.unfit("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
 		return nil
 	}
 	undo, err := patch.Encode(back)

@@ -175,16 +175,16 @@ func (pl *alterPlan) changeable(ops []patch.Op) {
 	for _, op := range ops {
 		segs, err := patch.Split(op.Path)
 		if err != nil {
-			pl.unmet("write it as a path, such as /spec/replicas", "%v.", err)
+			pl.unfit("write it as a path, such as /spec/replicas", "%v.", err)
 			continue
 		}
 		if why, cure := closed(pl.t.Resource, segs); why != "" {
-			pl.unmet(cure, "%s is not changed here: %s.", op.Path, why)
+			pl.unfit(cure, "%s is not changed here: %s.", op.Path, why)
 			continue
 		}
 		if len(segs) == 2 && segs[0] == "metadata" {
 			if _, there := patch.Get(pl.doc, op.Path); there || op.Op != patch.Add {
-				pl.unmet("name the one "+strings.TrimSuffix(segs[1], "s"), "%s is all %s of the object.", op.Path, segs[1])
+				pl.unfit("name the one "+strings.TrimSuffix(segs[1], "s"), "%s is all %s of the object.", op.Path, segs[1])
 			}
 		}
 	}

@@ -20,6 +20,11 @@ func (f floors) unmet(cure, why string, args ...any) {
 	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure})
 }
 
+// unfit: the patch that was given is what does not hold.
+func (f floors) unfit(cure, why string, args ...any) {
+	*f.need = append(*f.need, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure, Of: "patch"})
+}
+
 func (f floors) clear() bool { return len(*f.need) == 0 }
 
 // identity: the object is the one that was read, by UID, and may be changed at

@@ -159,7 +159,7 @@ func (pl *alterPlan) recreateOps() ([]patch.Op, error) {
 	fixed, _ := pl.doc["immutable"].(bool)
 	resolved, _, err := patch.Resolve(pl.doc, ops)
 	if err != nil {
-		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
+		pl.unfit("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
 		return nil, nil
 	}
 	for _, op := range resolved {
@@ -173,7 +173,7 @@ func (pl *alterPlan) recreateOps() ([]patch.Op, error) {
 		case strings.HasPrefix(cure, "kube/recreate"):
 			fixed = true
 		default:
-			pl.unmet(cure, "%s is not changed here: %s.", op.Path, why)
+			pl.unfit(cure, "%s is not changed here: %s.", op.Path, why)
 		}
 	}
 	if err := pl.weakens(pl.doc, resolved); err != nil {
@@ -218,7 +218,7 @@ func (pl *alterPlan) halves(ops []patch.Op) (old, changed manifest, err error) {
 func (pl *alterPlan) rehearseRecreate(ctx context.Context, ops []patch.Op) error {
 	old, changed, err := pl.halves(ops)
 	if err != nil {
-		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
+		pl.unfit("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
 		return nil
 	}
 	if holdsSecret(map[string]any(old), 0) || holdsSecret(map[string]any(changed), 0) {

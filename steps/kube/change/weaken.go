@@ -48,10 +48,10 @@ func (f floors) holdsTo(p *steps.Preview, in steps.Params, t cluster.Target, cha
 		if c.Never {
 			cure = fmt.Sprintf("change it where %s is made, with a review; no gate does it", t)
 		}
-		f.unmet(cure, "The change %s %s of %s: %s.", does, c.Path, t, report.Ended(steps.Clip(c.Why, 300)))
+		f.unfit(cure, "The change %s %s of %s: %s.", does, c.Path, t, report.Ended(steps.Clip(c.Why, 300)))
 	}
 	if told > mostWeak {
-		f.unmet("make one repair at a time", "The change takes away or opens %d more places of %s.", told-mostWeak, t)
+		f.unfit("make one repair at a time", "The change takes away or opens %d more places of %s.", told-mostWeak, t)
 	}
 }
 
@@ -68,7 +68,7 @@ func declares(in steps.Params, c weaken.Change) bool {
 func (pl *alterPlan) weakens(doc map[string]any, resolved []patch.Op) error {
 	changed, err := patch.Apply(doc, resolved)
 	if err != nil {
-		pl.unmet("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
+		pl.unfit("read the object again, and write the patch for what it holds", "The patch does not fit %s: %v.", pl.t, err)
 		return nil
 	}
 	before, err := plainDoc(doc)

@@ -19,6 +19,24 @@ type Rule struct {
 	ResourceNames []string `json:"resourceNames"`
 }
 
+// String shows the rule as kubectl describe does: verbs, then what they are for.
+func (r Rule) String() string {
+	var of []string
+	for _, g := range r.APIGroups {
+		for _, name := range r.Resources {
+			if g != "" {
+				name += "." + g
+			}
+			of = append(of, name)
+		}
+	}
+	text := strings.Join(r.Verbs, ",") + " " + strings.Join(of, ",")
+	if len(r.ResourceNames) > 0 {
+		text += " " + strings.Join(r.ResourceNames, ",")
+	}
+	return text
+}
+
 // Role is a Role or a ClusterRole.
 type Role struct {
 	Namespace string // "" of a ClusterRole

@@ -29,6 +29,7 @@ func mayKind() steps.Kind {
 			{Name: "resource", Type: steps.String, Required: true, Pattern: mayResource, Doc: "to what, as kubectl takes it; a subresource as deployments/scale, which is a right of its own"},
 			space,
 			{Name: "name", Type: steps.String, Pattern: cluster.ObjectName, Doc: "to the one object of this name"},
+			{Name: "role", Type: steps.String, Pattern: mayRoleName, Doc: "a role that the account is to get, as role/NAME or clusterrole/NAME: its rules are read, bound or not"},
 		},
 		Doc:     "Says whether an account may do something: asks the server (a review that stores nothing) and walks roles and bindings, and tells when the two disagree. Bindings that name a role that does not exist are named.",
 		Touches: []string{"posts a SubjectAccessReview, or a local one", "lists roles and bindings of the cluster and of the namespace"},

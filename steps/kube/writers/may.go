@@ -16,6 +16,7 @@ const (
 	mayAccount  = `system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|(serviceaccount/)?([a-z0-9-]+/)?[a-z0-9][a-z0-9.-]*|(user|group)/[A-Za-z0-9][A-Za-z0-9._:@/-]*`
 	mayVerb     = `[a-z]+|\*`
 	mayResource = cluster.ResourceName + `(/[a-z]+)?`
+	mayRoleName = `(cluster)?role/[A-Za-z0-9][A-Za-z0-9._:-]*`
 )
 
 func mayFacts() []steps.Field {
@@ -25,6 +26,8 @@ func mayFacts() []steps.Field {
 		{Name: "missing_role", Type: steps.Bool, Doc: "whether a binding of this account names a role that does not exist: the server takes such a binding without a word"},
 		{Name: "bindings", Type: steps.Strings, Doc: "every binding of this account, whether or not it grants this"},
 		{Name: "asked", Type: steps.Bool, Doc: "whether the server itself answered"},
+		{Name: "would", Type: steps.Bool, Doc: "whether the rules of the named role grant it"},
+		{Name: "rules", Type: steps.Strings, Doc: "what the named role grants, one line a rule: verbs, then resources"},
 		{Name: "agree", Type: steps.Bool, Doc: "whether the server and the roles say the same; unknown where one of them could not be asked whole"},
 	}
 }
@@ -91,6 +94,7 @@ type mayRun struct {
 	lost   []string // bindings of the account whose role does not exist
 	own    []string
 	unread []string
+	role   mayNamed
 }
 
 // Probe implements steps.Prober.
@@ -113,7 +117,9 @@ func (p mayProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (s
 		r.of.Namespace = ns
 	}
 	r.Obs.Command = r.command(kind.String(), sub)
+	r.role.name = in.Text("role")
 	r.graph(inner)
+	r.tellRole()
 	granted, whole := len(r.grants) > 0, len(r.unread) == 0
 	allowed, reason, err := r.ask(inner)
 	if turned() != nil {

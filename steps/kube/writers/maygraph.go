@@ -45,6 +45,7 @@ func (r *mayRun) graph(ctx context.Context) {
 		}
 		read[a.kind] = true
 	}
+	r.role.look(rules, read)
 	for _, a := range []at{{"clusterrolebindings", "ClusterRoleBinding", false}, {"rolebindings", "RoleBinding", true}} {
 		if a.namespaced && r.of.Namespace == "" {
 			continue
