@@ -65,6 +65,28 @@ func story() []triage.Body {
 	}, read("demo/free", 1, "ok"), []triage.Body{triage.Close{Outcome: "aborted", Why: "enough"}})
 }
 
+// TestAgreementBeforeTheAct: whether the states agree is told as the last word before the first act
+// had it.
+func TestAgreementBeforeTheAct(t *testing.T) {
+	t.Parallel()
+	say := func(value string) triage.Body {
+		return triage.Conclude{Topic: triage.TopicConsistent, Value: value, Why: "seen"}
+	}
+	s := story()
+	at := slices.IndexFunc(s, func(b triage.Body) bool { return b.Type() == "conclude" })
+	end := slices.IndexFunc(s, func(b triage.Body) bool { return b.Type() == "act.end" })
+	s = slices.Concat(s[:at], []triage.Body{say("unknown"), say("no")}, s[at:end+1], []triage.Body{say("yes")}, s[end+1:])
+	var got []string
+	for _, leg := range Of(walk(t, s...), nil).Legs {
+		if leg.Yours.Step == string(triage.TopicConsistent) {
+			got = append(got, leg.Yours.line())
+		}
+	}
+	if want := []string{"conclude consistent no (3 times)"}; !slices.Equal(got, want) {
+		t.Errorf("path tells %q, want %q", got, want)
+	}
+}
+
 func TestDebriefing(t *testing.T) {
 	t.Parallel()
 	d := Of(walk(t, story()...), nil)

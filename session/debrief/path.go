@@ -5,6 +5,7 @@ package debrief
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,11 +50,15 @@ func ParsePath(text string) ([]Stop, error) {
 	return out, nil
 }
 
+// verdict is the value of a topic in the text of its moment.
+var verdict = regexp.MustCompile(`^\w+`)
+
 // Path lists where an incident went, in order; a step that was done again counts
-// where it was done first.
+// where it was done first. Whether the states agree is told as it was before the first act, which changes that.
 func Path(st triage.State) []Stop {
 	var out []Stop
 	seen := map[string]int{}
+	acted := false
 	kinds := make(map[string]triage.Step, len(st.Steps))
 	for _, s := range st.Steps {
 		kinds[s.ID] = s
@@ -80,11 +85,19 @@ func Path(st triage.State) []Stop {
 		case "manual":
 			add(m, "prove", bare(m.Step), "")
 		case "conclude":
-			topic, _, _ := strings.Cut(m.Text, " is ")
-			add(m, "conclude", topic, st.Topics[triage.Topic(topic)].Value)
+			topic, said, _ := strings.Cut(m.Text, " is ")
+			if triage.Topic(topic) != triage.TopicConsistent {
+				add(m, "conclude", topic, st.Topics[triage.Topic(topic)].Value)
+				break
+			}
+			add(m, "conclude", topic, "")
+			if i := seen[topic]; !acted || out[i].Value == "" {
+				out[i].Value = verdict.FindString(said)
+			}
 		case "waive":
 			add(m, "waive", bare(waived[m.Seq]), "")
 		case "act.start":
+			acted = true
 			add(m, "act", bare(m.Step), "")
 		}
 	}
