@@ -199,7 +199,7 @@ var brokeOff = []string{"killed-runner", "partial-apply", "five-creates", "endle
 
 // countReview counts in the bundles of this machine what a review asks of them.
 func countReview(rows []index.Row, today string) map[string]int {
-	out := map[string]int{"practised": 0, "practised_apply": 0, "unlocks": 0, "by_hand": 0, "drift_open": 0, "overdue": 0}
+	out := map[string]int{"practised": 0, "practised_apply": 0, "unlocks": 0, "by_hand": 0, "unmerged": 0, "drift_open": 0, "overdue": 0}
 	for _, r := range rows {
 		switch {
 		case r.Err != "" || r.Kind != "":
@@ -221,6 +221,9 @@ func countReview(rows []index.Row, today string) map[string]int {
 		for _, d := range r.Debts {
 			if d.Kind == triage.ProofDebt {
 				out["by_hand"]++
+			}
+			if d.Kind == "reconcile" && (d.Settled.How == "" || d.Settled.How == "carried") {
+				out["unmerged"]++
 			}
 			if d.Settled.How == "carried" && d.Settled.Until < today {
 				out["overdue"]++

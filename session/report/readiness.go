@@ -161,7 +161,7 @@ type machineCount struct{ param, what string }
 var machineCounts = map[string][]machineCount{
 	"unlock":    {{"unlocks", "forced unlocks in the bundles of this machine"}},
 	"partial":   {{"practised_apply", "drills of an apply that broke off, won on this machine"}},
-	"reconcile": {{"by_hand", "changes by hand that still owe their proof"}},
+	"reconcile": {{"by_hand", "changes by hand that still owe their proof"}, {"unmerged", "changes by gates that Git does not have yet"}},
 	"drift":     {{"drift_open", "incidents of drift that are not closed"}},
 	"learned":   {{"overdue", "follow-ups past their date"}, {"practised", "drills won on this machine"}},
 }

@@ -75,6 +75,9 @@ func (r *Screen) drawGateStep(env *screen.Env, p *ink.Page, st triage.Step) {
 	switch {
 	case g.Phase == triage.GateArmed || g.Phase == triage.GateConfirmed:
 		return
+	case refused && len(g.Refuses) > 0 && (!ok || o.Available()):
+		p.Para(th.Muted, ink.Say("Its answers and facts hold. It refuses the value of %s: give another one.", strings.Join(g.Refuses, ", ")))
+		return
 	case refused && (!ok || o.Available()):
 		p.Para(th.Muted, "The answers and facts allow it now. Only reading its target again shows whether that still refuses: g, then enter.")
 		return
