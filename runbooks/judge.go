@@ -262,7 +262,7 @@ func (r *Runbook) Findings(step string, v Vars) []steps.Finding {
 	var out []steps.Finding
 	for i, f := range s.findings {
 		say := strings.TrimSpace(r.render(f.say, v))
-		found := steps.Finding{Level: f.level, Say: say, Against: r.opposes(s, f), Rule: i + 1}
+		found := steps.Finding{Level: f.level, Say: say, Against: r.opposes(s, f), Doubts: r.asked(f.doubts), Rule: i + 1}
 		if f.when == nil {
 			out = append(out, found)
 			continue

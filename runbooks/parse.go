@@ -144,6 +144,7 @@ func (r *reader) runbook(doc *yaml.Node) {
 	r.proves(f["proves"])
 	r.gates()
 	r.opponents()
+	r.questioned()
 }
 
 func (r *reader) pattern(n *yaml.Node) {

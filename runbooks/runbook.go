@@ -122,6 +122,7 @@ type (
 		level   steps.Level
 		say     *text
 		against *Against // nil for the default of its level
+		doubts  doubts
 	}
 	conclusion struct {
 		when *expr // nil for otherwise

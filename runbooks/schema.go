@@ -127,6 +127,8 @@ func (s schemer) form(of, key string) schema {
 		return oneOf(levels(), "")
 	case "against":
 		return s.ids("gates that it keeps shut, or close", triage.GateStep, triage.Closing)
+	case "doubts":
+		return s.ids("questions whose answers it speaks against", triage.AskStep)
 	case "is":
 		return textOf("")
 	case "despite", "green":

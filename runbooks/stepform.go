@@ -259,7 +259,7 @@ func (r *reader) finding(s *Step, n *yaml.Node) {
 	if f["level"] != nil {
 		level = steps.Level(r.OneOf(f["level"], "level", levels()))
 	}
-	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say"), r.against(f["against"])})
+	s.findings = append(s.findings, finding{r.expr(f["when"], "when", wantBool), level, r.text(f["say"], "say"), r.against(f["against"]), r.doubts(f["doubts"])})
 }
 
 func (r *reader) cases(s *Step, n *yaml.Node) {

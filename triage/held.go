@@ -69,6 +69,34 @@ func lookBehind(s *State, gate string, options []Option) bool {
 	return false
 }
 
+// doubted marks the first question whose answer a finding speaks against that keeps a gate shut:
+// to go past the gate would leave the wrong answer. Once it was answered again it stands.
+func doubted(s *State, gate string, options []Option) bool {
+	for i := range s.Steps {
+		for _, f := range s.Steps[i].Speaking() {
+			if !slices.Contains(f.Against, gate) {
+				continue
+			}
+			for _, id := range f.Doubts {
+				if st, ok := s.Step(id); ok && answers(s, id) == 1 && st.EndSeq < s.Steps[i].EndSeq && mark(options, want{kind: DoAnswer, step: id}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// answers counts how often a question was answered.
+func answers(s *State, id string) (n int) {
+	for _, m := range s.Timeline {
+		if m.Step == id && m.Type == (Answer{}).Type() {
+			n++
+		}
+	}
+	return n
+}
+
 // giveAnew marks the change of the parameter whose value a gate refuses: to go past it would leave
 // undone what another value does.
 func giveAnew(s *State, gate string, options []Option) bool {

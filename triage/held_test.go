@@ -77,6 +77,31 @@ func TestResumeWaitsForTheRepair(t *testing.T) {
 	}
 }
 
+// TestDoubtedAnswerIsAskedAgain: a reading that speaks against an answer leads to its question,
+// not past the gate that it keeps shut; an answer that was given twice stands.
+func TestDoubtedAnswerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	judge := func(id string) []Verdict {
+		if id == unlock || id == again {
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return good("ok")
+	}
+	against := func(n int) []Body {
+		end := read(extra, n, "ok", "true")
+		end.Findings = []Finding{{Level: record.Critical, Say: "the token has another key", Against: []string{fix}, Doubts: []string{holder}}}
+		return []Body{ProbeStart{Step: extra, N: n}, end}
+	}
+	s := tell(t, State{}, append(settledBehind(), against(2)...)...)
+	if got := recommended(s, judge); !strings.HasPrefix(got, "answer "+holder) {
+		t.Errorf("recommended %q, want the question", got)
+	}
+	s = tell(t, s, append([]Body{Answer{Step: holder, Value: "dead", How: "asked again"}}, against(3)...)...)
+	if got := recommended(s, judge); got != "skip "+fix {
+		t.Errorf("after it was answered again: recommended %q", got)
+	}
+}
+
 // TestNoRowBeginsWithAResume: where the matrix would begin with none of the gates, what was paused
 // does not go on before the repair either.
 func TestNoRowBeginsWithAResume(t *testing.T) {

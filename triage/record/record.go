@@ -58,6 +58,7 @@ type Finding struct {
 	Level   Level    `json:"level"`
 	Say     string   `json:"say"`
 	Against []string `json:"against,omitempty"` // gates that stay shut while it stands
+	Doubts  []string `json:"doubts,omitempty"`  // questions whose answers it speaks against
 	Unsure  bool     `json:"unsure,omitempty"`  // whether it holds is not known
 
 	// Rule says what found it: the findings of a step in its runbook are numbered from 1.

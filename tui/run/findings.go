@@ -66,7 +66,15 @@ func shuts(st triage.Step, f triage.Finding) ink.Text {
 	if len(gates) == 0 {
 		return "blocks closing as recovered"
 	}
-	return ink.Say("keeps shut: %s", strings.Join(gates, ", "))
+	shut := ink.Say("keeps shut: %s", strings.Join(gates, ", "))
+	if len(f.Doubts) == 0 {
+		return shut
+	}
+	var asks []string
+	for _, id := range f.Doubts {
+		asks = append(asks, string(incident.Short(id)))
+	}
+	return ink.Say("%s; speaks against the answer to %s", shut, strings.Join(asks, ", "))
 }
 
 // sortedFindings puts the worst first and keeps the order otherwise.

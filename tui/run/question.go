@@ -7,9 +7,23 @@ import (
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/form"
+	"handrail/tui/incident"
 	"handrail/tui/ink"
 	"handrail/tui/screen"
 )
+
+// doubt is what a reading found that speaks against the answer to a question, and which reading.
+func (r *Screen) doubt(ask string) (found ink.Text, by string) {
+	for i := range r.Snap.State.Steps {
+		st := &r.Snap.State.Steps[i]
+		for _, f := range st.Speaking() {
+			if slices.Contains(f.Doubts, ask) {
+				return ink.Shown(f.Say), st.ID
+			}
+		}
+	}
+	return "", ""
+}
 
 func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view.Card) {
 	th := p.Theme
@@ -22,7 +36,10 @@ func (r *Screen) drawAsk(env *screen.Env, p *ink.Page, st triage.Step, card view
 	}
 	if o, ok := r.Recommended(); ok && o.Kind == triage.DoAnswer && o.Step == st.ID && st.Answer != "" {
 		why := ink.Text("Answered before, and too old for what comes next: answer it again.")
-		if st.Answer == triage.Unknown {
+		switch f, by := r.doubt(st.ID); {
+		case by != "":
+			why = ink.Say("Its answer does not fit what %s found: %s", incident.Short(by), f)
+		case st.Answer == triage.Unknown:
 			why = "It was unknown when it was asked, and a gate waits for it. Is it known now?"
 		}
 		p.Item(th.Warn.On("! "), th.Warn, why)
