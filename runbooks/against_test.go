@@ -132,6 +132,16 @@ func TestStateShutsLateDestroy(t *testing.T) {
 	}
 }
 
+// TestFindingNamesTheAnswersThatItDoubts: a side that is not what tokens are signed with is asked for again.
+func TestFindingNamesTheAnswersThatItDoubts(t *testing.T) {
+	t.Parallel()
+	b := named(t, "split-hotfix")
+	fs := b.Findings("now", Vars{Facts: map[string]map[string]steps.Value{"now": {"against_signed": steps.StringsOf([]string{"HS256 was chosen"}), "git_stale": steps.StringsOf(nil), "running": steps.TableOf(nil)}}})
+	if len(fs) != 1 || !slices.Equal(fs[0].Doubts, []string{"split-hotfix/alg", "split-hotfix/kid"}) {
+		t.Errorf("%+v", fs)
+	}
+}
+
 func named(t *testing.T, id string) *Runbook {
 	t.Helper()
 	lib, err := Library(catalog.New())

@@ -51,6 +51,7 @@ func TestNoAuthorLoosensALaw(t *testing.T) {
 		"a kind that is none":                   {with("force-unlock", "force-unlock-all"), "force-unlock"},
 		"a gate as a probe":                     {with("uses: terraform/lock", "uses: terraform/force-unlock"), "terraform/force-unlock"},
 		"a required step that may be left away": {with("required: true", "required: true, when: '!facts.gone.held'"), "cannot depend on a condition"},
+		"a finding that doubts no question":     {with("required: true", "required: true, findings: [{say: x, doubts: [other]}]"), `has no question "other"`},
 		"a finding against no gate of it":       {with("required: true", "required: true, findings: [{say: x, against: [other]}]"), `has no gate "other"`},
 	} {
 		if _, err := Lint("f", []byte(claimed(tc.src)), catalog.New()); err == nil || !strings.Contains(err.Error(), tc.want) {
