@@ -323,6 +323,39 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// TestExportThatIsNotThere: the live realm is kept without it, and nothing is said to be as before.
+func TestExportThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	env, out := standIn(t)
+	s, err := signIn(t.Context(), env, nil, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.done()
+	if status, said, err := s.post(t.Context(), "stand-in/start", []byte(`{"strategy":"OVERWRITE","sessions":12,"realm":`+live+`}`)); err != nil || status != 204 {
+		t.Fatalf("%d %s: %v", status, said, err)
+	}
+	env.Dir = t.TempDir()
+	obs, err := realmProbe{env: env}.Probe(t.Context(), steps.Params{"realm": steps.IdentOf("primary"), "export": steps.PathOf("gone.json")}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Artifacts["live"] == nil || !strings.Contains(out.Artifacts["live"].String(), "auth-service") {
+		t.Error("the live realm was not kept")
+	}
+	if f := obs.Facts; f["sessions"].Int() != 12 || f["clients"].Int() != 3 || len(f["kids"].Strings()) != 1 {
+		t.Errorf("facts are %v", f)
+	}
+	for _, name := range []string{"drifted", "same", "uncommitted", "missing_mappers", "next_client"} {
+		if v, declared := obs.Facts[name]; declared && (v.Known() || !strings.Contains(v.Why(), "gone.json")) {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
+	if len(obs.Findings) != 1 || !strings.Contains(obs.Findings[0].Say, "Name another file, or none") {
+		t.Errorf("findings are %v", obs.Findings)
+	}
+}
+
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	// {"alg":"HS256"} {"azp":"auth-service","aud":["account","timeline"],"iat":1767225600,"groups":["/operations"]}

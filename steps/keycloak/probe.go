@@ -97,16 +97,27 @@ func (p realmProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	tellServer(inner, s, realm, f, &obs)
 	all := sides{live: live}
 	tellCluster(inner, p.env, in, &all, f, &obs, out)
+	unread := ""
 	if name := in.Text("export"); name == "" {
 		obs.Gaps = append(obs.Gaps, "no export from before was named: what was lost and stands in no ConfigMap cannot be told")
 	} else if all.before, err = readExport(p.env, name, out.Secret); err != nil {
-		return steps.Observation{}, fmt.Errorf("the export from before: %w", err)
+		// The live realm is kept all the same: it may be gone by the time that the export is found.
+		unread = "the export from before cannot be read: " + report.Why(err)
+		obs.Gaps = append(obs.Gaps, unread)
+		obs.Say(steps.Warning, "%s. Name another file, or none.", unread)
 	}
 	if err := turned(); err != nil {
 		return steps.Observation{}, err
 	}
 	all.narrow(in.Text("client"))
 	all.keep(out, &obs)
+	if unread != "" {
+		f.Set("clients", steps.IntOf(int64(len(live.Clients))))
+		obs.Summary = fmt.Sprintf("%d clients were read, and held against nothing: %s.", len(live.Clients), unread)
+		f.Unknown(unread, "missing_mappers", "missing_scopes", "missing_roles", "drifted", "drift", "earlier", "uncommitted", "differs", "same", "next_client", "next_mapper", "next_claim")
+		obs.Facts = f.Rest("not read")
+		return obs, nil
+	}
 	all.tell(strings.Fields(strings.Join(in["order"].Strings(), " ")), f, &obs)
 	obs.Facts = f.Rest("not read")
 	return obs, nil
