@@ -165,7 +165,7 @@ func startLab(ctx context.Context, p *process.Program) (*lab.Lab, error) {
 func labError(err error) error {
 	switch {
 	case errors.Is(err, lab.ErrNoSource):
-		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "name a clone of handrail with --lab-source or " + lab.SourceVariable + ", or put " + lab.SourceArchive + " of the release beside handrail"}
+		return &process.Problem{Code: process.ExitUsage, Err: err, Next: "set " + lab.SourceVariable + " to a clone of handrail, or put " + lab.SourceArchive + " of the release beside handrail"}
 	case errors.Is(err, lab.ErrNotRunning):
 		return &process.Problem{Code: process.ExitUsage, Err: errors.New("the lab is not running"), Next: "start it with `handrail lab up`"}
 	}
