@@ -104,6 +104,23 @@ func giveAnew(s *State, gate string, options []Option) bool {
 	return g.WasRefused && len(g.Refuses) > 0 && mark(options, want{kind: DoPlan, step: gate})
 }
 
+// ParamsWanted are the parameters that a gate waits for, else those whose values it refused when
+// it was last tried.
+func (s *State) ParamsWanted(gate string, options []Option) (out []string) {
+	for _, o := range options {
+		if o.Kind != DoPreview || o.Step != gate {
+			continue
+		}
+		for _, r := range o.Refusals {
+			out = append(out, r.Params...)
+		}
+	}
+	if g := s.Gates[gate]; len(out) == 0 && g.WasRefused {
+		out = g.Refuses
+	}
+	return out
+}
+
 // askAgain marks the first question on which a gate stands and which was answered with
 // unknown, where something was learned since, by a word or by a first reading: it may be known
 // now. Once it was asked again, only what is learned after that asks it anew.

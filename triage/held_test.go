@@ -77,6 +77,29 @@ func TestResumeWaitsForTheRepair(t *testing.T) {
 	}
 }
 
+// TestParamsWanted: what a gate lacks comes before what it refused, and what an earlier try refused
+// is over once the gate was armed.
+func TestParamsWanted(t *testing.T) {
+	t.Parallel()
+	refused := tell(t, State{}, append(ready(), GateClosed{Step: fix, Why: "it opens all", Refused: true, Params: []string{"patch"}})...)
+	armed := tell(t, refused, shown(fix, Repair))
+	lacks := []Option{{Kind: DoPreview, Step: fix, Refusals: []Refusal{{Why: "none was given", Params: []string{"quota", "policy"}}}}}
+	for name, tc := range map[string]struct {
+		s       State
+		options []Option
+		want    []string
+	}{
+		"refused":       {refused, nil, []string{"patch"}},
+		"lacks another": {refused, lacks, []string{"quota", "policy"}},
+		"armed since":   {armed, nil, nil},
+		"of another":    {refused, []Option{{Kind: DoPreview, Step: unlock, Refusals: lacks[0].Refusals}}, []string{"patch"}},
+	} {
+		if got := tc.s.ParamsWanted(fix, tc.options); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 // TestDoubtedAnswerIsAskedAgain: a reading that speaks against an answer leads to its question,
 // not past the gate that it keeps shut; an answer that was given twice stands.
 func TestDoubtedAnswerIsAskedAgain(t *testing.T) {

@@ -68,6 +68,9 @@ func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 		d.request(snap.Gate, snap.Bundle)
 		return
 	}
+	if names := snap.State.ParamsWanted(o.Step, snap.Options); o.Kind == triage.DoPlan && o.Step != "" && len(names) > 0 {
+		d.sayf("  it waits for another value of %s: %s", strings.Join(names, " or "), cmp.Or(snap.State.Gates[o.Step].Why, "none was given"))
+	}
 	for _, text := range []string{card.Say, card.Ask} {
 		if text != "" {
 			process.Lines(d.Out, "  ", text)

@@ -43,6 +43,26 @@ func (d *Dialogue) reparam(ctx context.Context, snap view.Snapshot, pair string)
 	return d.S.Do(ctx, triage.Intent{Kind: triage.DoPlan, Value: id, Params: map[string]string{strings.TrimSpace(name): strings.TrimSpace(value)}, Seen: snap.State.Seq})
 }
 
+// giveParam asks for a parameter that a gate waits for or refuses.
+func (d *Dialogue) giveParam(ctx context.Context, snap view.Snapshot, o triage.Option) error {
+	names := snap.State.ParamsWanted(o.Step, snap.Options)
+	if len(names) == 0 {
+		return nil
+	}
+	name := names[0]
+	if len(names) > 1 {
+		var err error
+		if name, err = d.must(ctx, "which of "+strings.Join(names, ", ")+"> "); err != nil {
+			return err
+		}
+	}
+	value, err := d.must(ctx, name+"> ")
+	if err != nil {
+		return err
+	}
+	return d.S.Do(ctx, triage.Intent{Kind: triage.DoPlan, Value: o.Value, Params: map[string]string{name: value}, Seen: snap.State.Seq})
+}
+
 // person is the participant of that name with the roles that are given now; one whose
 // identity nothing proves where there is none.
 func (d *Dialogue) person(ctx context.Context, snap view.Snapshot, name string) (triage.Person, error) {
@@ -132,6 +152,9 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 			in.Who, err = d.person(ctx, snap, name)
 		}
 	case triage.DoPlan:
+		if o.Step != "" {
+			return d.giveParam(ctx, snap, o)
+		}
 		in.Value = o.Value
 		for _, lead := range snap.Next {
 			if lead.Runbook == o.Value {

@@ -314,15 +314,8 @@ func (r *Screen) act(env *screen.Env, o triage.Option) tea.Cmd {
 }
 
 // lacks are the parameters that a gate waits for, or whose values it refuses.
-func (r *Screen) lacks(gate string) (out []string) {
-	o, _ := r.Option(triage.DoPreview, gate)
-	for _, f := range o.Refusals {
-		out = append(out, f.Params...)
-	}
-	if len(out) == 0 {
-		out = r.refused(gate)
-	}
-	return out
+func (r *Screen) lacks(gate string) []string {
+	return r.Snap.State.ParamsWanted(gate, r.Snap.Options)
 }
 
 // refused are the parameters whose values a gate refused when it was last tried.
