@@ -49,6 +49,12 @@ func (d *Dialogue) giveParam(ctx context.Context, snap view.Snapshot, o triage.O
 	if len(names) == 0 {
 		return nil
 	}
+	// What is typed would be lost where it is refused.
+	another := map[string]string{names[0]: "another value"}
+	if r := triage.Check(snap.State, triage.Intent{Kind: triage.DoPlan, Value: o.Value, Params: another}, d.Now(), nil); r != nil {
+		d.refused(o.Step, r.Refusals)
+		return nil
+	}
 	name := names[0]
 	if len(names) > 1 {
 		var err error
