@@ -142,6 +142,26 @@ func TestFindingNamesTheAnswersThatItDoubts(t *testing.T) {
 	}
 }
 
+// TestBehind names the parameters that a gate would have another value of, and no fact.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	b := named(t, "hardening-cascade")
+	for _, tc := range []struct {
+		step, argument string
+		want           []string
+	}{
+		{"way_out", "patch", []string{"policy_patch"}},
+		{"rebind", "patch", []string{"role", "role_kind"}},
+		{"way_out", "uid", nil},
+		{"way_out", "nothing", nil},
+		{"nowhere", "patch", nil},
+	} {
+		if got := b.Behind(tc.step, tc.argument); !slices.Equal(got, tc.want) {
+			t.Errorf("%s %s: %q, want %q", tc.step, tc.argument, got, tc.want)
+		}
+	}
+}
+
 func named(t *testing.T, id string) *Runbook {
 	t.Helper()
 	lib, err := Library(catalog.New())

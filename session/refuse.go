@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/session/journal"
 	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
@@ -18,9 +19,14 @@ func (s *Session) refuse(in triage.Intent, p steps.Preview, r *triage.Refused) e
 	step := in.Step
 	s.front = &view.Front{Step: step, Preview: p, Refusals: r.Refusals, Verdicts: s.judge(step)}
 	var why, params []string
+	given := s.state.Params(journal.BookOf(step))
 	for _, f := range r.Refusals {
 		why = append(why, f.Why)
-		params = append(params, f.Params...)
+		for _, name := range f.Params {
+			if v := given[name]; v.Known() && v.Text() != "" { // what was not given is not refused: the gate waits for it
+				params = append(params, name)
+			}
+		}
 	}
 	slices.Sort(params)
 	opens, _ := triage.Opens(r.Refusals)

@@ -69,7 +69,11 @@ func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 		return
 	}
 	if names := snap.State.ParamsWanted(o.Step, snap.Options); o.Kind == triage.DoPlan && o.Step != "" && len(names) > 0 {
-		d.sayf("  it waits for another value of %s: %s", strings.Join(names, " or "), cmp.Or(snap.State.Gates[o.Step].Why, "none was given"))
+		if g := snap.State.Gates[o.Step]; g.WasRefused && slices.Equal(names, g.Refuses) {
+			d.sayf("  it refuses the value of %s: %s", strings.Join(names, ", "), g.Why)
+		} else {
+			d.sayf("  it waits for %s", strings.Join(names, " or "))
+		}
 	}
 	for _, text := range []string{card.Say, card.Ask} {
 		if text != "" {

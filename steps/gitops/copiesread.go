@@ -174,7 +174,7 @@ func (r *copiesRun) gitOf(ctx context.Context, c *copyOf) gitSide {
 		return out
 	}
 	out.path = a.Sources[0].Dir()
-	w, err := manifests.At(ctx, r.env, r.c, a, manifests.Source{}, clone, commit)
+	w, err := manifests.At(ctx, r.env, r.c, a, manifests.SourceOf(ctx, r.c, a), clone, commit)
 	if err != nil {
 		out.why = steps.OneLine(err.Error(), 400)
 		return out

@@ -39,6 +39,23 @@ func TestMay(t *testing.T) {
 			wantFact(t, obs, fact, want)
 		}
 	}
+	// What a role would grant is told before it is bound; one that is not there, or that may not be read, grants nothing known.
+	for _, tc := range []struct {
+		env                steps.Env
+		role, would, rules string
+	}{
+		{w.root(), "role/v2", "true", `["get,create jobs.batch"]`},
+		{w.root(), "role/v1", "false", `["get jobs.batch"]`},
+		{w.root(), "role/v3", "?role/v3 does not exist", "?role/v3 does not exist"},
+		{w.env, "clusterrole/admin", "?clusterrole/admin could not be read", "?could not be read"},
+		{w.root(), "", "?no role is named", "?no role is named"},
+	} {
+		in := what("account", "old", "verb", "create", "resource", "jobs")
+		in["namespace"], in["role"] = steps.StringOf(w.ns), steps.StringOf(tc.role)
+		obs := w.aboutAs(tc.env, "kube/may", in)
+		wantFact(t, obs, "would", tc.would)
+		wantFact(t, obs, "rules", tc.rules)
+	}
 	// The operator of the lab may ask no access review, and sees the roles of the
 	// namespace alone: what they grant is known, what they do not is open.
 	wantFact(t, ask(w.env, "new", "create", "jobs"), "allowed", "true")

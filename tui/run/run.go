@@ -227,7 +227,7 @@ func (r *Screen) label(o triage.Option) ink.Text {
 	case triage.DoPlan:
 		if o.Step != "" {
 			verb := "Give %s: %s waits for it"
-			if len(r.refused(o.Step)) > 0 {
+			if wants := r.lacks(o.Step); len(wants) > 0 && slices.Equal(wants, r.refused(o.Step)) {
 				verb = "Change %s, which it refuses: %s"
 			}
 			return ink.Say(verb, strings.Join(r.lacks(o.Step), " or "), name)

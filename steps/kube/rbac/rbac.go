@@ -19,7 +19,7 @@ type Rule struct {
 	ResourceNames []string `json:"resourceNames"`
 }
 
-// String shows the rule as kubectl describe does: verbs, then what they are for.
+// String shows the rule as verbs, what they are for, and of which names.
 func (r Rule) String() string {
 	var of []string
 	for _, g := range r.APIGroups {

@@ -46,11 +46,13 @@ func (r *mayRun) tellRole() {
 	}
 	would := slices.ContainsFunc(r.role.rules, func(rule rbac.Rule) bool { return rule.Grants(r.verb, r.of) })
 	var lines []string
-	for _, rule := range r.role.rules[:min(maxRules, len(r.role.rules))] {
-		lines = append(lines, steps.Clip(rule.String(), 300))
+	for _, rule := range r.role.rules {
+		if len(rule.Resources) > 0 { // else it is for paths of the server
+			lines = append(lines, steps.Clip(rule.String(), 300))
+		}
 	}
-	if more := len(r.role.rules) - maxRules; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more rules", more))
+	if more := len(lines) - maxRules; more > 0 {
+		lines = append(lines[:maxRules], fmt.Sprintf("and %d more rules", more))
 	}
 	r.facts.Set("would", steps.BoolOf(would))
 	r.facts.Set("rules", steps.StringsOf(lines))
