@@ -25,5 +25,5 @@ func EachAs[T any](ctx context.Context, c *Client, path, accept string, query ur
 		see(v)
 		return Object{}, nil
 	}
-	return c.ListItems(ctx, path, accept, query, read, func(Object) {})
+	return c.listForm(ctx, path, Form{Accept: accept, Lean: read, slow: true}, query, func(Object) {})
 }

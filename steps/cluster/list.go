@@ -39,6 +39,9 @@ func (c *Client) listForm(ctx context.Context, path string, f Form, query url.Va
 		p.buf = c.buffers.Get().(*bytes.Buffer)
 		defer c.buffers.Put(p.buf)
 	}
+	if f.slow {
+		p.spare = &bytes.Buffer{}
+	}
 	return p.Each(ctx, func(raw []byte) (md ListMeta, rows int, err error) {
 		md, err = f.Read(raw, func(o Object) { rows++; see(o) })
 		return md, rows, err
@@ -97,6 +100,7 @@ type Form struct {
 	Accept string
 	Shape  wire.Shape                     // where the answer is in protobuf
 	Lean   func(*Scanner) (Object, error) // where it is in JSON
+	slow   bool                           // its items take long to read: the next page is asked for meanwhile
 }
 
 // ListForm shows each object of a resource in a namespace, or in the whole cluster.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"handrail/steps"
@@ -74,6 +75,26 @@ func (p Page) Parse(raw []byte) (ListMeta, error) {
 		err = p.all(NewScanner(late))
 	}
 	return md, err
+}
+
+var errItems = errors.New("the items come next")
+
+// head is what a page says about the list, where it says so before its items: an API server that streams a list does
+// (KEP-5116), others sort the members by name.
+func head(raw []byte) (md ListMeta, ok bool) {
+	s := NewScanner(raw)
+	err := s.Members(func(key []byte) error {
+		switch string(key) {
+		case "metadata":
+			value, err := s.Value()
+			ok = err == nil && json.Unmarshal(value, &md) == nil
+			return err
+		case "kind", "apiVersion":
+			return s.Skip()
+		}
+		return errItems
+	})
+	return md, ok && errors.Is(err, errItems)
 }
 
 func (p Page) all(s *Scanner) error {

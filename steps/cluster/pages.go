@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/url"
 	"strconv"
+
+	"handrail/steps/fault"
 )
 
 const (
@@ -37,6 +39,9 @@ type Pages struct {
 	total   int64
 	heavy   int    // bytes that a page may have, about
 	first   []byte // the first page, where it was read ahead
+	// spare holds the next page while this one is decoded. Only a list whose items take long to decode has one: it doubles
+	// what is in memory.
+	spare *bytes.Buffer
 }
 
 // NewPages reads the collection at path, from its first page.
@@ -60,14 +65,57 @@ func (p *Pages) Each(ctx context.Context, read func(raw []byte) (md ListMeta, ro
 				return err
 			}
 		}
+		following, wait := p.early(ctx, raw)
 		md, rows, err := read(raw)
 		if err != nil {
+			wait()
 			return fmt.Errorf("%s: the answer of %s cannot be read: %w", p.Path, p.c.Server, err)
+		}
+		if following != nil {
+			if raw, err = following(); err != nil {
+				return err
+			}
+			continue
 		}
 		if done, err := p.took(md, rows, len(raw)); done || err != nil {
 			return err
 		}
 		raw = nil
+	}
+}
+
+// early asks for the page after raw while raw is decoded, where raw says before its items how the list goes on. following
+// waits for it; wait ends it. following is nil where raw does not say it, or is the last page.
+func (p *Pages) early(ctx context.Context, raw []byte) (following func() ([]byte, error), wait func()) {
+	if p.spare == nil {
+		return nil, func() {}
+	}
+	md, ok := head(raw)
+	if !ok || md.Continue == "" || md.Continue == p.token {
+		return nil, func() {}
+	}
+	// A page that is not the last has as many rows as were asked for.
+	if done, err := p.took(md, p.limit, len(raw)); done || err != nil {
+		return nil, func() {}
+	}
+	p.buf, p.spare = p.spare, p.buf
+	ctx, cancel := context.WithCancel(ctx)
+	var next []byte
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer fault.Into(&err)
+		next, err = p.next(ctx)
+	}()
+	following = func() ([]byte, error) {
+		defer cancel()
+		<-ended
+		return next, err
+	}
+	return following, func() {
+		cancel()
+		<-ended
 	}
 }
 
