@@ -10,6 +10,7 @@ import (
 	"handrail/cli/settings"
 	"handrail/session"
 	"handrail/session/debrief"
+	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui"
 )
@@ -31,7 +32,7 @@ func drive(ctx context.Context, p *process.Program, w world, s *session.Session,
 		if lacks := settings.NoRecipient(p); lacks != "" && s.Snapshot().State.Drill == "" {
 			fmt.Fprintln(p.Stderr, process.Safe(lacks))
 		}
-		d := &plain.Dialogue{S: s, Lines: plain.ReadLines(p.Stdin), Out: p.Stdout, Now: p.Now}
+		d := &plain.Dialogue{S: s, Lines: plain.ReadLines(p.Stdin), Out: p.Stdout, Now: p.Now, Params: paramsOf(p)}
 		err = d.Run(ctx)
 	} else {
 		face := face(p, w.config)
@@ -50,6 +51,17 @@ func drive(ctx context.Context, p *process.Program, w world, s *session.Session,
 		fmt.Fprintf(p.Stderr, "handrail: the drill could not be judged: %s\n", process.Safe(judged.Error()))
 	}
 	return leave(ctx, p, s, err, "")
+}
+
+// paramsOf looks up the parameters of a runbook, which are nil where it cannot be.
+func paramsOf(p *process.Program) func(id string) []steps.Field {
+	return func(id string) []steps.Field {
+		b, err := settings.Look(p, id)
+		if err != nil {
+			return nil
+		}
+		return b.Params
+	}
 }
 
 // leave closes a session that a driver is done with and turns its state into

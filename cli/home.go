@@ -188,13 +188,7 @@ func face(p *process.Program, c session.Config) tui.Config {
 		Drill: func(ctx context.Context, b string, c string, d func(string)) (tui.Incident, error) {
 			return openDrill(ctx, p, b, c, d)
 		}, Scrub: p.ScrubText,
-		Params: func(id string) []steps.Field {
-			b, err := settings.Look(p, id)
-			if err != nil {
-				return nil
-			}
-			return b.Params
-		},
+		Params: paramsOf(p),
 	}
 	f.Absent = func(path string) string { return absent(p, path) }
 	f.Untrusted = func(_ context.Context, runbook string, given map[string]string) (*tui.Untrusted, error) {

@@ -44,6 +44,8 @@ type bench struct {
 	again   string                           // how long after an act its target is read again, "" for not at all
 	unread  string                           // why what the question is about could not be read
 	ungiven string                           // a parameter that the gate waits for
+	leads   []view.Lead                      // runbooks that match too
+	locked  bool                             // the gate stays closed whatever is answered
 	second  *triage.Second                   // the second person the policy asks for, if any
 	closed  bool
 	review  *runbooks.Runbook // of a review, whose cards are worked out from it
@@ -237,6 +239,9 @@ func (b *bench) judge(step string) []triage.Verdict {
 	if holder.Answer != "dead" {
 		v.Result, v.Why = "false", "It is not confirmed that the holder is dead."+b.hostile
 	}
+	if b.locked {
+		v.Result, v.Why = "false", "The lock is one of another runbook."+b.hostile
+	}
 	out := []triage.Verdict{v}
 	if b.ungiven != "" && !b.state.Params(book)[b.ungiven].Known() {
 		out = append(out, triage.Verdict{Expr: "params." + b.ungiven + " != ''", Result: "false", Why: "It was not given.", Params: []string{b.ungiven}})
@@ -424,7 +429,7 @@ func (b *bench) Snapshot() view.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := view.Snapshot{State: b.state, Options: triage.Options(b.state, b.now(), b.judge), Made: b.now(), Running: slices.Clone(b.running),
-		Cards: b.cards, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
+		Cards: b.cards, Next: b.leads, Header: b.header, Blobs: b.blobs, Bundle: "~/.local/state/handrail/incidents/20261120-021400-state-lock-k7qd.hrb" + b.hostile}
 	if b.review != nil {
 		texts := b.scene().Snapshot(b.scene().Texts())
 		s.Cards, s.Options = texts.Cards, texts.Options

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/screen"
@@ -342,6 +343,35 @@ func TestAGateThatLacksAParameterAsksForIt(t *testing.T) {
 		if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Params["release"] != "run.log" {
 			t.Errorf("%s: sent %+v", key, sent)
 		}
+	}
+}
+
+// TestAClosedGateLeadsOn: where another runbook matches, enter at a closed gate offers that one first, and goes past the
+// gate only when the offer was declined.
+func TestAClosedGateLeadsOn(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 80, 24, true, "")
+	s.bench.locked, s.bench.leads = true, []view.Lead{{Runbook: "stale-plan", Why: "The plan is not the approved one."}}
+	s.toReady()
+	s.want(t, "Go on with stale-plan: The plan is not the approved one.")
+	before := len(s.bench.sent)
+	s.press("enter")
+	s.want(t, "Switch to another runbook", "The plan is not the approved one.")
+	s.press("esc")
+	s.want(t, "Go past the closed gate")
+	s.press("enter")
+	s.write("it is another lock")
+	s.press("enter")
+	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoSkip || sent[0].Step != id("unlock") {
+		t.Errorf("sent %+v", sent)
+	}
+	s = onStage(t, 80, 24, true, "")
+	s.bench.locked, s.bench.leads = true, []view.Lead{{Runbook: "stale-plan", Why: "The plan is not the approved one."}}
+	s.toReady()
+	before = len(s.bench.sent)
+	s.press("enter", "enter")
+	if sent := s.bench.sent[before:]; len(sent) != 1 || sent[0].Kind != triage.DoPlan || sent[0].Value != "stale-plan" {
+		t.Errorf("sent %+v", sent)
 	}
 }
 

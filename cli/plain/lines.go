@@ -11,6 +11,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/session/view"
+	"handrail/steps"
 	"handrail/steps/fault"
 	"handrail/triage"
 )
@@ -31,6 +32,8 @@ type Dialogue struct {
 	Lines <-chan string
 	Out   io.Writer
 	Now   func() time.Time
+	// Params are the parameters of a runbook; nil where none can be looked up.
+	Params func(runbook string) []steps.Field
 
 	told  int64 // the newest moment of the timeline that was told
 	phase triage.Phase

@@ -63,6 +63,7 @@ func (d *Dialogue) unserved(snap view.Snapshot) {
 func (d *Dialogue) offer(snap view.Snapshot, o triage.Option) {
 	card := snap.Cards[o.Step]
 	d.say(title(o, card))
+	d.leads(snap.LeadsAt(o))
 	if (o.Kind == triage.DoConfirm || o.Kind == triage.DoApprove) && snap.Gate != nil {
 		d.gate(snap.Gate)
 		d.request(snap.Gate, snap.Bundle)

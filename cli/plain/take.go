@@ -3,12 +3,15 @@ package plain
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"handrail/cli/process"
 	"handrail/session/view"
+	"handrail/steps"
 	"handrail/triage"
 )
 
@@ -69,6 +72,41 @@ func (d *Dialogue) giveParam(ctx context.Context, snap view.Snapshot, o triage.O
 	return d.S.Do(ctx, triage.Intent{Kind: triage.DoPlan, Value: o.Value, Params: map[string]string{name: value}, Seen: snap.State.Seq})
 }
 
+// switchTo asks for what another runbook is given, and for its id where that is not typed yet.
+func (d *Dialogue) switchTo(ctx context.Context, snap view.Snapshot, in *triage.Intent, id string) (err error) {
+	if id == "" {
+		d.leads(snap.Next)
+		if id, err = d.must(ctx, "runbook> "); err != nil {
+			return err
+		}
+	}
+	var fs []steps.Field
+	if d.Params != nil {
+		fs = d.Params(id)
+	}
+	in.Value, in.Params = id, snap.Carried(id, fs)
+	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
+		d.sayf("  %s = %s", name, in.Params[name])
+	}
+	for _, p := range fs {
+		if !p.Required || p.Default != "" || in.Params[p.Name] != "" {
+			continue
+		}
+		d.sayf("  %s: %s", p.Name, p.Doc)
+		if in.Params[p.Name], err = d.must(ctx, p.Name+"> "); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leads lists the runbooks that match what is known.
+func (d *Dialogue) leads(leads []view.Lead) {
+	for _, l := range leads {
+		d.sayf("  another runbook matches: %s: %s", l.Runbook, l.Why)
+	}
+}
+
 // person is the participant of that name with the roles that are given now; one whose
 // identity nothing proves where there is none.
 func (d *Dialogue) person(ctx context.Context, snap view.Snapshot, name string) (triage.Person, error) {
@@ -125,7 +163,20 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 			in.Severity = triage.Severity(level)
 			in.Text, err = d.must(ctx, "why> ")
 		}
-	case triage.DoSkip, triage.DoDisarm:
+	case triage.DoSkip:
+		if leads := snap.LeadsAt(o); len(leads) > 0 {
+			var id string
+			if id, err = d.read(ctx, "runbook, empty to go past the closed gate> "); err != nil {
+				break
+			}
+			if id = strings.TrimSpace(id); id != "" {
+				in = triage.Intent{Kind: triage.DoPlan, Seen: snap.State.Seq}
+				err = d.switchTo(ctx, snap, &in, id)
+				break
+			}
+		}
+		in.Text, err = d.must(ctx, "why> ")
+	case triage.DoDisarm:
 		in.Text, err = d.must(ctx, "why> ")
 	case triage.DoNote:
 		in.Text, err = d.must(ctx, "note> ")
@@ -161,12 +212,7 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 		if o.Step != "" {
 			return d.giveParam(ctx, snap, o)
 		}
-		in.Value = o.Value
-		for _, lead := range snap.Next {
-			if lead.Runbook == o.Value {
-				in.Params = lead.Params
-			}
-		}
+		err = d.switchTo(ctx, snap, &in, "")
 	}
 	if err != nil {
 		return err

@@ -118,13 +118,6 @@ type Cited struct {
 	Seq  int64
 }
 
-// Lead is a runbook that the present one proposes to go on with.
-type Lead struct {
-	Runbook string
-	Why     string
-	Params  map[string]string
-}
-
 // BlobRef is a raw artifact of an entry.
 type BlobRef struct {
 	Role  string

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/session/view"
 	"handrail/steps"
 	"handrail/triage"
 	"handrail/tui/ink"
@@ -30,6 +31,21 @@ func (r *Screen) drawNext(env *screen.Env, p *ink.Page) {
 	for _, l := range r.Snap.Next {
 		p.Item(th.Accent.On("→ ")+th.Strong.On(ink.Shown(l.Runbook))+"  ", th.Plain, ink.Shown(l.Why))
 	}
+}
+
+// leads are the runbooks that enter offers before it goes past a closed gate, once at each gate.
+func (r *Screen) leads(o triage.Option) []view.Lead {
+	if slices.Contains(r.led, o.Step) {
+		return nil
+	}
+	return r.Snap.LeadsAt(o)
+}
+
+func leadLabel(leads []view.Lead) ink.Text {
+	if len(leads) == 1 {
+		return ink.Say("Go on with %s: %s", leads[0].Runbook, leads[0].Why)
+	}
+	return "Go on with another runbook; several match"
 }
 
 // sentTo says that something critical sends the call to another runbook.

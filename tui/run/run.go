@@ -32,6 +32,7 @@ type Screen struct {
 	Round  round    // the reads that stand together in the middle
 	onward bool     // enter leads on: the next sheet comes by itself
 	asked  []string // the steps on the newest sheet
+	led    []string // closed gates at which enter offered another runbook: the next enter goes past them
 	then   string   // the read that was named with the words that are being recorded, "" for none
 	rounds bool     // enter began one: what a later phase reads begins by itself
 	trust  trust    // of the directory of the incident
@@ -53,6 +54,7 @@ type move struct {
 	Opt   triage.Option
 	reach bool // bring the step to the front, before anything is done there
 	sheet bool // all that can be said before something is to be read
+	lead  bool // another runbook, before a closed gate is passed
 }
 
 // Take shows a newer snapshot. The step in front stays until the person moves
@@ -122,6 +124,8 @@ func (r *Screen) Decide() {
 		r.Move = move{label: r.sheetLabel(), Opt: o, sheet: true}
 	case len(r.proposed()) > 0:
 		r.Move = move{label: r.label(o), Opt: o}
+	case o.Step == st.ID && len(r.leads(o)) > 0:
+		r.Move = move{label: leadLabel(r.leads(o)), Opt: o, lead: true}
 	case o.Step == "" || o.Step == st.ID || o.Kind == triage.DoSettle || o.Kind == triage.DoResolve || o.Kind == triage.DoDrift || o.Kind == triage.DoWaive || o.Kind == triage.DoProbe:
 		r.Move = move{label: r.label(o), Opt: o}
 	default:
@@ -249,6 +253,12 @@ func (r *Screen) perform(env *screen.Env) tea.Cmd {
 	r.onward = true
 	if r.Move.sheet {
 		r.openSheet(env)
+		return nil
+	}
+	if r.Move.lead {
+		r.led = append(r.led, o.Step)
+		env.Sheet = sheets.PlanForm(env)
+		r.Decide()
 		return nil
 	}
 	if r.Move.reach || o.Kind == triage.DoProbe {

@@ -1,7 +1,6 @@
 package sheets
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -302,8 +301,11 @@ func PlanForm(env *screen.Env) *form.Form {
 		cs = append(cs, form.Choice{Value: l.Runbook, Help: ink.Shown(l.Why)})
 	}
 	f := form.OneOf("runbook", "runbook", cs)
-	if cs == nil {
+	switch len(cs) {
+	case 0:
 		f = form.Named("runbook", "runbook", "its id", true)
+	case 1:
+		f.Pick = 0
 	}
 	return &form.Form{Title: "Switch to another runbook", Intro: []ink.Text{"Facts and answers are kept."}, Fields: []form.Field{f},
 		Submit: func(v map[string]string) tea.Cmd {
@@ -321,32 +323,14 @@ func PlanForm(env *screen.Env) *form.Form {
 		}}
 }
 
-// carried is what another runbook is given: what a runbook that proposes it says, and
-// of the parameters with the same name what they are now.
+// carried is what another runbook is given of what is known.
 func carried(env *screen.Env, runbook string) map[string]string {
-	out := map[string]string{}
 	var fs []steps.Field
 	if env.Config.Params != nil {
 		fs = env.Config.Params(runbook)
 	}
-	for _, p := range fs {
-		for _, from := range []string{env.Snap.State.Plan().Runbook, runbook} {
-			if v := env.Snap.State.Params(from)[p.Name]; v.Known() && v.Text() != "" && slices.Contains(subjects, p.Name) {
-				out[p.Name] = v.Text()
-			}
-		}
-	}
-	for _, l := range env.Snap.Next {
-		if l.Runbook == runbook {
-			maps.Copy(out, l.Params)
-		}
-	}
-	return out
+	return env.Snap.Carried(runbook, fs)
 }
-
-// subjects are the parameters that mean the same in every runbook: what an incident is
-// about.
-var subjects = []string{"dir", "workspace", "log", "resource", "name", "namespace"}
 
 // WiderForm asks why a pause must reach further than the narrowest one.
 func WiderForm(env *screen.Env, step string) *form.Form {
