@@ -32,6 +32,7 @@ type changes struct {
 	rendered bool
 	fields   int      // that are brought to what Git has
 	back     int      // of them those that were changed live
+	perhaps  int      // fields that were changed live and may be taken back
 	pruned   []string // what is no longer in Git, and there
 	untried  int      // objects that could not be rehearsed
 	tried    int
@@ -44,6 +45,9 @@ func (ch changes) effect() string {
 		return ""
 	}
 	say := fmt.Sprintf(" By Git it changes %d fields, %d of which were changed live and are taken back.", ch.fields, ch.back)
+	if ch.perhaps > 0 {
+		say += fmt.Sprintf(" %d more were changed live and may be taken back.", ch.perhaps)
+	}
 	if ch.untried > 0 {
 		say += fmt.Sprintf(" %d objects could not be rehearsed.", ch.untried)
 	}
@@ -62,10 +66,6 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 		p.Show("Git", "not compared: what a sync would change %s", strings.TrimPrefix(inOther(where), "it "))
 		return changes{}, nil
 	}
-	if a.Kind == "HelmRelease" {
-		p.Show("Git", "not rendered: Helm changes what its own record and the chart differ in, and leaves most of what was changed live")
-		return changes{}, nil
-	}
 	if err := r.read(ctx); err != nil {
 		return changes{}, err
 	}
@@ -76,6 +76,9 @@ func changesOf(ctx context.Context, p change.Plan, a app.App, revision string) (
 	case r.wanted.Revision != revision: // another floor refuses that, too
 		p.Show("Git", "not rendered: the source holds %s", shortRevision(r.wanted.Revision))
 		return changes{}, nil
+	}
+	if a.Kind == "HelmRelease" {
+		return upgraded(p, r), nil
 	}
 	ch := changes{rendered: true}
 	sum := sha256.New()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"handrail/evidence/redact"
 	"handrail/steps"
@@ -104,5 +105,56 @@ func (s *side) charts() {
 	}
 	if v := obs.Facts["git_moved"]; !v.Known() || !slices.Equal(v.Strings(), want) {
 		s.Errorf("Git moved: %s", shownValue(v))
+	}
+	if !s.argo {
+		s.upgrade(next, values("2"), meta)
+	}
+}
+
+// upgrade previews the upgrade of the release, and lets the real controller make it: what was told to change changes, and
+// what may go back goes back or stays. Then the chart gives an object up, which needs its own word.
+func (s *side) upgrade(next string, values []string, meta string) {
+	s.Helper()
+	with := steps.Params{"clone": steps.PathOf(s.repo.Clone()), "revision": steps.IdentOf(next), "prune": steps.BoolOf(false), "unchanged": steps.BoolOf(false), "wait": steps.DurationOf(time.Minute)}
+	shown := func(p steps.Preview, key string) string {
+		i := slices.IndexFunc(p.Shown, func(kv steps.KV) bool { return kv.Key == key })
+		if i < 0 {
+			return ""
+		}
+		return p.Shown[i].Value
+	}
+	p := s.preview(with)
+	charted := "configmap/" + s.target + "/charted"
+	if got := shown(p, "change "+charted); !strings.HasPrefix(got, `data.size "1" -> "2"; metadata.labels.chart `) {
+		s.Errorf("what the upgrade changes: %q of %v", got, p.Shown)
+	}
+	if got := shown(p, "may go back "+charted); got != `data.colour is "black" live, "green" in the chart` {
+		s.Errorf("what it may take back: %q", got)
+	}
+	if !strings.Contains(p.Effect, "it changes 2 fields, 0 of which were changed live and are taken back. 1 more were changed live and may be taken back.") {
+		s.Errorf("effect: %s", p.Effect)
+	}
+	s.merge(s.path, map[string]any{"spec": map[string]any{"suspend": nil}})
+	s.until("upgraded", func(f map[string]steps.Value) bool {
+		return textOf(f, "phase") == "succeeded" && strings.Contains(textOf(f, "applied"), next[:12])
+	})
+	s.merge(s.path, map[string]any{"spec": map[string]any{"suspend": true}})
+	s.seen()
+	var is struct{ Data map[string]string }
+	if err := s.lab.Request(s.Context(), http.MethodGet, "/api/v1/namespaces/"+s.target+"/configmaps/charted", "", nil, &is); err != nil {
+		s.Fatal(err)
+	}
+	s.Logf("after the upgrade: %v", is.Data)
+	if is.Data["size"] != "2" {
+		s.Errorf("after the upgrade: %v", is.Data)
+	}
+
+	less := append(slices.Clone(values), "shop/values.yaml", "colour: blue\nsize: 2\nshape: round\npart: {use: false}\n", "shop/Chart.yaml", meta+"0.1.0\ndependencies: [{name: part, version: 1.0.0}]\n")
+	with["revision"] = steps.IdentOf(s.commit(less...))
+	s.until("at the last commit", func(f map[string]steps.Value) bool { return textOf(f, "source_revision") == with["revision"].Text() })
+	s.refused(s.preview(with), "would delete what its chart no longer has, and cannot be asked to leave that once: configmap/"+s.target+"/part.")
+	with["prune"] = steps.BoolOf(true)
+	if p := s.preview(with); !strings.Contains(p.Effect, "1 that are no longer in it are deleted") {
+		s.Errorf("effect: %s", p.Effect)
 	}
 }

@@ -188,6 +188,9 @@ func planReconcile(p change.Plan, a app.App, revision string, ch changes) {
 	if ch.rendered {
 		p.Hold(keyPruned, listed(ch.pruned))
 	}
+	if a.Kind == "HelmRelease" && len(ch.pruned) > 0 && !p.Params().Bool("prune") {
+		p.Unmet("bring them back to the chart, or say prune: true where they may go", "%s would delete what its chart no longer has, and cannot be asked to leave that once: %s.", a, steps.Clip(listed(ch.pruned), 600))
+	}
 	if a.Prune && a.Kind == "Kustomization" && !p.Params().Bool("prune") {
 		switch {
 		case !ch.rendered:
@@ -205,7 +208,7 @@ func planReconcile(p change.Plan, a app.App, revision string, ch changes) {
 	switch {
 	case a.Prune && !ch.rendered:
 		effect += " What is no longer in the source is deleted."
-	case a.Prune && len(ch.pruned) > 0:
+	case len(ch.pruned) > 0 && (a.Prune || a.Kind == "HelmRelease"):
 		effect += fmt.Sprintf(" %d that are no longer in it are deleted.", len(ch.pruned))
 	}
 	effect += ch.effect()
