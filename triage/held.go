@@ -46,19 +46,25 @@ func gateBefore(s *State, id string, judge func(step string) []Verdict) string {
 	return ""
 }
 
-// lookBehind marks the first light read whose finding keeps a gate shut, where it is older
+// lookBehind marks the first read whose finding keeps a gate shut, where it is older
 // than what people said or did since: what it found may be over. Once it was read again,
-// only another word asks for it anew.
+// only another word asks for it anew. In recover, a first read that speaks against what was
+// said to be done by hand is read again too: it may be done by now.
 func lookBehind(s *State, gate string, options []Option) bool {
-	word := int64(0)
+	word, byHand := int64(0), int64(0)
 	for i := range s.Steps {
-		if st := &s.Steps[i]; st.Kind != ProbeStep && st.Kind != WatchStep && st.Kind != CompareStep {
+		st := &s.Steps[i]
+		if st.Kind != ProbeStep && st.Kind != WatchStep && st.Kind != CompareStep {
 			word = max(word, st.EndSeq)
+		}
+		if st.Kind == ManualStep && st.Phase == Recover && st.Status == Settled && byHand == 0 {
+			byHand = st.EndSeq
 		}
 	}
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		if st.Kind != ProbeStep || st.Heavy || st.Retired || st.EndSeq == 0 || st.EndSeq > word {
+		late := st.Phase == Recover && st.Attempts == 1 && byHand > 0 && byHand < st.EndSeq
+		if st.Kind != ProbeStep || st.Heavy && !late || st.Retired || st.EndSeq == 0 || st.EndSeq > word && !late {
 			continue
 		}
 		against := slices.ContainsFunc(st.Speaking(), func(f Finding) bool { return slices.Contains(f.Against, gate) })

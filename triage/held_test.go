@@ -77,6 +77,44 @@ func TestResumeWaitsForTheRepair(t *testing.T) {
 	}
 }
 
+// TestWorkByHandIsLookedAtAgain: a first read in recover that speaks against what was said to be done by hand is made once
+// more before the gate that it shuts is passed; a program runs for that too.
+func TestWorkByHandIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	story := func(heavyRead bool, phase Phase) State {
+		p := demoPlan()
+		at := slices.IndexFunc(p.Steps, func(st PlanStep) bool { return st.ID == fix })
+		p.Steps = append(p.Steps[:at:at], append([]PlanStep{
+			{ID: order, Phase: phase, Kind: ManualStep, Required: true},
+			{ID: rest, Phase: phase, Kind: ProbeStep, Heavy: heavyRead},
+		}, p.Steps[at:]...)...)
+		b := ready()
+		b[1] = p
+		end := read(rest, 1, "ok", "true")
+		end.Findings = []Finding{{Level: record.Critical, Say: "it is not merged", Against: []string{fix}}}
+		return tell(t, State{}, append(b, begin(extra), read(extra, 1, "ok", "true"), begin(heavy), read(heavy, 1, "ok", "true"),
+			begin(diff), read(diff, 1, "ok", "true"), Manual{Step: page, Proof: "link"}, Skip{Step: pause, Why: "no writer"},
+			Manual{Step: order, Proof: "PR 42"}, begin(rest), end)...)
+	}
+	judge := func(id string) []Verdict {
+		if id == unlock || id == again {
+			return []Verdict{{Result: "false", Aside: true}}
+		}
+		return nil
+	}
+	for _, heavyRead := range []bool{false, true} {
+		s := story(heavyRead, Recover)
+		if got := recommended(s, judge); got != "probe "+rest {
+			t.Errorf("heavy %t: recommended %q", heavyRead, got)
+		}
+		end := read(rest, 2, "ok", "true")
+		end.Findings = []Finding{{Level: record.Critical, Say: "it is not merged", Against: []string{fix}}}
+		if got := recommended(tell(t, s, ProbeStart{Step: rest, N: 2}, end), judge); got != "skip "+fix {
+			t.Errorf("heavy %t, found again: recommended %q", heavyRead, got)
+		}
+	}
+}
+
 // TestParamsWanted: what a gate lacks comes before what it refused, and what an earlier try refused
 // is over once the gate was armed.
 func TestParamsWanted(t *testing.T) {
