@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,5 +70,28 @@ func TestWaivedOwnerStaysWaivedAtTheReRead(t *testing.T) {
 	do(t, s, confirm())
 	if st.w.acts != 1 {
 		t.Fatalf("acts = %d, want 1", st.w.acts)
+	}
+}
+
+// TestARefusalShowsWhatTimeClosed: nothing happened since the snapshot, and what it offered grew too old. The refusal
+// brings one of now.
+func TestARefusalShowsWhatTimeClosed(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	s := st.start(t)
+	ready(t, s)
+	offered := func() bool {
+		return slices.ContainsFunc(s.Snapshot().Options, func(o triage.Option) bool { return o.Kind == triage.DoPreview && o.Step == gateID && o.Available() })
+	}
+	if !offered() {
+		t.Fatal("the gate is not offered")
+	}
+	st.clk.forward(16 * time.Minute)
+	var no *triage.Refused
+	if err := s.Do(t.Context(), preview()); !errors.As(err, &no) {
+		t.Fatalf("the preview = %v", err)
+	}
+	if offered() {
+		t.Error("it still offers the gate that it refused")
 	}
 }

@@ -160,6 +160,9 @@ func (s *Session) survived(f func() error) (err error) {
 		}
 	}()
 	err = f()
+	if no := (*triage.Refused)(nil); errors.As(err, &no) {
+		s.touch() // time alone may have closed what was offered
+	}
 	s.publish() // also after an error: what was recorded before it is shown
 	return err
 }

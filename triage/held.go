@@ -68,11 +68,17 @@ func lookBehind(s *State, gate string, options []Option) bool {
 			continue
 		}
 		against := slices.ContainsFunc(st.Speaking(), func(f Finding) bool { return slices.Contains(f.Against, gate) })
-		if against && mark(options, want{kind: DoProbe, step: st.ID}) {
+		if against && markRenewed(options, want{kind: DoProbe, step: st.ID}) {
 			return true
 		}
 	}
 	return false
+}
+
+// markRenewed is [mark], or recommends what only grew too old and is in the way of that.
+func markRenewed(options []Option, w want) bool {
+	i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
+	return mark(options, w) || i >= 0 && renew(options[i].Stale, options)
 }
 
 // doubted marks the first question whose answer a finding speaks against that keeps a gate shut:
