@@ -128,7 +128,11 @@ type TokenClaims struct {
 	Issued  time.Time // zero where it does not say
 	Expires time.Time
 	Aud     []string
+	roles   map[string][]string // by the client whose they are, "" for those of the realm
 }
+
+// HasRole reports whether it has a role of the realm (realm_access), or of a client (resource_access).
+func (c TokenClaims) HasRole(client, role string) bool { return slices.Contains(c.roles[client], role) }
 
 // ParseTokenClaims finds the one token of a text and decodes its payload. tell is given what
 // [TellToken] tells. The values of claims are left: they say who someone is.
@@ -158,6 +162,16 @@ func ParseTokenClaims(text string, tell func(secret string)) (TokenClaims, error
 	if json.Unmarshal(in["aud"], &c.Aud) != nil && json.Unmarshal(in["aud"], &one) == nil {
 		c.Aud = []string{one}
 	}
+	c.roles = map[string][]string{}
+	type access struct{ Roles []string }
+	var ofRealm access
+	ofClients := map[string]access{}
+	_ = json.Unmarshal(in["resource_access"], &ofClients)
+	_ = json.Unmarshal(in["realm_access"], &ofRealm)
+	for client, of := range ofClients {
+		c.roles[client] = of.Roles
+	}
+	c.roles[""] = ofRealm.Roles
 	return c, nil
 }
 

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,6 +102,7 @@ func clientOf(ctx context.Context, st *stage.Stage, name string) (keycloakClient
 // issueToken is the verb keycloak.token: a person has a token issued, by client credentials.
 type issueToken struct {
 	Client string `key:"client,required" as:"id"`
+	As     string `key:"as" as:"id"` // name of the file, instead of that of the client
 }
 
 func (k issueToken) apply(ctx context.Context, st *stage.Stage) error {
@@ -113,7 +115,7 @@ func (k issueToken) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(st.TokensDir(), k.Client), []byte(token+"\n"), 0o600)
+	return os.WriteFile(filepath.Join(st.TokensDir(), cmp.Or(k.As, k.Client)), []byte(token+"\n"), 0o600)
 }
 
 // applied is the verb git.applied: kubectl apply of one manifest.

@@ -1,8 +1,11 @@
 // Package keycloak is a stand-in for Keycloak, which this lab cannot have: one realm on loopback,
 // in memory. It has what the documentation of the admin API of Keycloak describes of clients, their
-// protocol mappers, client scopes, scope mappings and session counts, the token endpoints of the
-// master realm and of its own, and the keys of a realm. What tokens hold comes from the mappers.
-// All else is 404.
+// protocol mappers, client scopes, roles, scope mappings and session counts, the token endpoints of the
+// master realm and of its own, and the keys of a realm. What tokens hold comes from the mappers and from
+// the roles in the scope of a client. Where the documentation is silent it follows the source of
+// Keycloak: a client scope that a client has as the other type is answered with 204 and left as it is,
+// a role of the realm is told by its id and one of a client by its name, and an import makes the roles
+// that its mappings name. All else is 404.
 //
 // An import at the start of a Pod, which a real one does before it listens, is a request here:
 // POST /stand-in/start with the realm and the strategy, by robot alone.
@@ -227,7 +230,7 @@ func (s *standIn) public(w http.ResponseWriter, req *http.Request, parts []strin
 		notFound(w, "Realm does not exist")
 	case at == "protocol/openid-connect/token" && req.Method == http.MethodPost:
 		form := parseForm(body)
-		claims, ok := s.realm.claims(form.Get("client_id"), form.Get("client_secret"))
+		claims, ok := s.realm.claims(form.Get("client_id"), form.Get("client_secret"), strings.Fields(form.Get("scope")))
 		if !ok {
 			answer(w, http.StatusUnauthorized, map[string]any{"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials"})
 			return

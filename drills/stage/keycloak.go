@@ -22,7 +22,7 @@ const KeycloakRealm = "primary"
 
 func (st *Stage) keycloakDir() string { return filepath.Join(st.Home, "keycloak") }
 
-// TokensDir is where tokens are saved that were issued, each by the name of its client.
+// TokensDir is where tokens are saved that were issued, each by the name of its client, or by the one that the drill gives it.
 func (st *Stage) TokensDir() string { return filepath.Join(st.Home, "tokens") }
 
 // ServeKeycloak starts the stand-in for Keycloak in a session of its own, with an account for robot and operator.

@@ -13,6 +13,9 @@ func claimsParams() []steps.Field {
 		{Name: "file", Type: steps.Path, Required: true, Doc: "file that holds one access token; its payload alone is decoded, and of that the names of the claims are kept"},
 		{Name: "client", Type: steps.String, Pattern: clientName, Doc: "client that it must have been issued to"},
 		{Name: "required", Type: steps.Strings, Doc: "claims that it must have; an empty one is none"},
+		{Name: "one_of", Type: steps.Strings, Doc: "claims of which it must have one, as those of a client scope: an account has seldom all of them"},
+		{Name: "role", Type: steps.String, Doc: "role that it must have; an empty one is none"},
+		{Name: "role_of", Type: steps.String, Pattern: clientName, Doc: "client whose role that is; without one it is a role of the realm"},
 		{Name: "audience", Type: steps.String, Doc: "audience that it must be for"},
 	}
 }
@@ -20,8 +23,8 @@ func claimsParams() []steps.Field {
 func claimsFacts() []steps.Field {
 	return []steps.Field{
 		{Name: "claims", Type: steps.Strings, Doc: "names of its claims"},
-		{Name: "missing", Type: steps.Strings, Doc: "claims that it must have and has not"},
-		{Name: "complete", Type: steps.Bool, Doc: "whether it has every one of them, and was issued to the client"},
+		{Name: "missing", Type: steps.Strings, Doc: "claims, the role and the audience that it must have and has not"},
+		{Name: "complete", Type: steps.Bool, Doc: "whether it has all that it must have, and was issued to the client"},
 		{Name: "issued_to", Type: steps.String, Doc: "client that it was issued to"},
 		{Name: "issued", Type: steps.Time, Doc: "when it was issued, by the clock of Keycloak"},
 		{Name: "expires", Type: steps.Time, Doc: "when it ends"},
@@ -51,6 +54,12 @@ func (p claimsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 		if want != "" && !slices.Contains(c.Names, want) {
 			missing = append(missing, want)
 		}
+	}
+	if of := in["one_of"].Strings(); len(of) > 0 && !slices.ContainsFunc(of, func(want string) bool { return slices.Contains(c.Names, want) }) {
+		missing = append(missing, oneOf(of))
+	}
+	if want := (entry{kind: ofRole, name: in.Text("role"), owner: in.Text("role_of")}); want.name != "" && !c.HasRole(want.owner, want.name) {
+		missing = append(missing, "the role "+want.title())
 	}
 	if want := in.Text("audience"); want != "" && !slices.Contains(c.Aud, want) {
 		missing = append(missing, "aud "+want)

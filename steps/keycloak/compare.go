@@ -46,6 +46,9 @@ func (s sides) compare(order []string) []difference {
 		if e.kind == ofSetting && !inLive {
 			continue // an import may set what an API leaves away
 		}
+		if e.kind == ofRole && s.live.rolesUnread[e.client] {
+			continue // what was not read is not missing
+		}
 		d := difference{entry: e, inGit: inGit, inBefore: inBefore,
 			missing:     !inLive,
 			uncommitted: s.git != nil && !inGit && !s.git.silent(e),
@@ -65,7 +68,7 @@ func (s sides) compare(order []string) []difference {
 	kinds := []string{ofMapper, ofScope, ofRole, ofSetting}
 	slices.SortFunc(out, func(a, b difference) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.client, b.client),
-			cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), strings.Compare(a.name, b.name))
+			cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), strings.Compare(a.owner, b.owner), strings.Compare(a.name, b.name))
 	})
 	return out
 }
@@ -74,9 +77,9 @@ func (s sides) compare(order []string) []difference {
 func (d difference) word() string {
 	switch {
 	case d.missing:
-		return "missing-" + d.kind + " " + d.name
+		return "missing-" + d.kind + " " + d.title()
 	case d.kind == ofSetting:
 		return "other " + d.name
 	}
-	return "other " + d.kind + " " + d.name
+	return "other " + d.kind + " " + d.title()
 }

@@ -35,14 +35,15 @@ func (s *server) readLive(ctx context.Context, realm, only string) (d document, 
 		d.Clients = slices.DeleteFunc(d.Clients, func(c client) bool { return c.ClientID != only })
 	}
 	n := 0
-	d.ClientRoles = map[string][]mapping{}
+	d.ClientRoles, d.rolesUnread = map[string][]mapping{}, map[string]bool{}
 	for _, c := range d.Clients {
-		if c.FullScope == nil || *c.FullScope || slices.Contains(builtIn, c.ClientID) {
-			continue // it has every role by itself
+		if c.full() {
+			d.rolesUnread[c.ClientID] = true // it has every role by itself
+			continue
 		}
 		if n++; n > mostMapped {
-			gaps = append(gaps, fmt.Sprintf("the role mappings of all but %d clients were not read: name one client", mostMapped))
-			break
+			d.rolesUnread[c.ClientID] = true
+			continue
 		}
 		var m struct {
 			Realm  []struct{ Name string } `json:"realmMappings"`
@@ -66,7 +67,26 @@ func (s *server) readLive(ctx context.Context, realm, only string) (d document, 
 			d.ClientRoles[of] = append(d.ClientRoles[of], mapping{Client: c.ClientID, Roles: roles(m.Client[of].Mappings)})
 		}
 	}
+	if n > mostMapped {
+		gaps = append(gaps, fmt.Sprintf("the role mappings of all but %d clients were not read: name one client", mostMapped))
+	}
 	return d, gaps, nil
+}
+
+// clientOf reads the one client of a clientId.
+func (s *server) clientOf(ctx context.Context, realm, name string) (c client, there bool, err error) {
+	var all []client
+	for first := 0; ; first += pageOf {
+		var page []client
+		if err := s.get(ctx, &page, fmt.Sprintf("first=%d&max=%d", first, pageOf), "admin", "realms", realm, "clients"); err != nil {
+			return client{}, false, err
+		}
+		all = append(all, page...)
+		if len(page) < pageOf || len(all) > mostClients {
+			c, there = document{Clients: all}.client(name)
+			return c, there, nil
+		}
+	}
 }
 
 // keys are the ids of the keys that tokens of the realm are signed with.

@@ -2,6 +2,7 @@ package keycloak
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,11 +21,13 @@ type document struct {
 	RealmRoles    []mapping            `json:"scopeMappings,omitempty"`
 	ClientRoles   map[string][]mapping `json:"clientScopeMappings,omitempty"` // by the client whose roles these are
 	scopesUnknown bool
+	rolesUnread   map[string]bool // clients whose role mappings were not read
 }
 
 type client struct {
 	ID               string   `json:"id,omitempty"`
 	ClientID         string   `json:"clientId"`
+	Protocol         string   `json:"protocol,omitempty"`
 	Enabled          *bool    `json:"enabled,omitempty"`
 	Public           *bool    `json:"publicClient,omitempty"`
 	ServiceAccount   *bool    `json:"serviceAccountsEnabled,omitempty"`
@@ -37,8 +40,10 @@ type client struct {
 }
 
 type scope struct {
-	Name    string   `json:"name"`
-	Mappers []mapper `json:"protocolMappers,omitempty"`
+	ID       string   `json:"id,omitempty"`
+	Name     string   `json:"name"`
+	Protocol string   `json:"protocol,omitempty"`
+	Mappers  []mapper `json:"protocolMappers,omitempty"`
 }
 
 // mapper is ProtocolMapperRepresentation.
@@ -102,6 +107,14 @@ func (d document) client(name string) (client, bool) {
 	return client{}, false
 }
 
+// scope is the client scope of that name, an empty one where it has none.
+func (d document) scope(name string) scope {
+	if i := slices.IndexFunc(d.Scopes, func(s scope) bool { return s.Name == name }); i >= 0 {
+		return d.Scopes[i]
+	}
+	return scope{}
+}
+
 // mapper is one mapper of a client.
 func (c client) mapper(name string) (mapper, bool) {
 	if i := slices.IndexFunc(c.Mappers, func(m mapper) bool { return m.Name == name }); i >= 0 {
@@ -116,9 +129,7 @@ func (m mapper) body() []byte {
 	if m.Config == nil {
 		m.Config = map[string]any{}
 	}
-	if m.Protocol == "" {
-		m.Protocol = "openid-connect"
-	}
+	m.Protocol = cmp.Or(m.Protocol, openID)
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return nil // strings and what JSON held before always marshal
@@ -126,15 +137,44 @@ func (m mapper) body() []byte {
 	return raw
 }
 
-// claim is the claim that it puts into a token, "" where it names none.
+// openID is the protocol of what names none.
+const openID = "openid-connect"
+
+func (c client) protocol() string { return cmp.Or(c.Protocol, openID) }
+func (s scope) protocol() string  { return cmp.Or(s.Protocol, openID) }
+
+// full reports whether it has every role in its scope by itself. Keycloak leaves that to true.
+func (c client) full() bool { return c.FullScope == nil || *c.FullScope }
+
+// claim is the claim that it puts into a token, "" where it names none. A dot leads into an object: the claim is
+// what stands before it.
 func (m mapper) claim() string {
-	if name, _ := m.Config["claim.name"].(string); name != "" {
+	name, _ := m.Config["claim.name"].(string)
+	for i := range len(name) {
+		if name[i] == '.' && i > 0 && name[i-1] != '\\' {
+			name = name[:i]
+			break
+		}
+	}
+	if name = strings.ReplaceAll(name, `\.`, "."); name != "" {
 		return name
 	}
 	if m.Type == "oidc-audience-mapper" {
 		return "aud"
 	}
 	return ""
+}
+
+// claims are those that its mappers put into access tokens.
+func (s scope) claims() []string {
+	out := []string{}
+	for _, m := range s.Mappers {
+		if in, _ := m.Config["access.token.claim"].(string); in != "false" && m.claim() != "" {
+			out = append(out, m.claim())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // The kinds of what a client has.
@@ -145,50 +185,58 @@ const (
 	ofSetting = "setting"
 )
 
-// entry is one thing that a client has.
-type entry struct{ client, kind, name string }
+// entry is one thing that a client has. owner is the client whose role it is, "" for one of the realm.
+type entry struct{ client, kind, name, owner string }
 
-func (e entry) String() string { return e.client + ": " + e.kind + " " + e.name }
+func (e entry) String() string { return e.client + ": " + e.kind + " " + e.title() }
+
+// title is its name, with that of the client whose role it is.
+func (e entry) title() string {
+	if e.owner != "" {
+		return e.owner + "/" + e.name
+	}
+	return e.name
+}
 
 // entries are what the clients of a side have, each with what it is.
 func (d document) entries() map[entry]string {
 	out := map[entry]string{}
 	for _, c := range d.Clients {
 		for _, m := range c.Mappers {
-			out[entry{c.ClientID, ofMapper, m.Name}] = string(m.body())
+			out[entry{client: c.ClientID, kind: ofMapper, name: m.Name}] = string(m.body())
 		}
 		for _, name := range c.DefaultScopes {
-			out[entry{c.ClientID, ofScope, name}] = "default"
+			out[entry{client: c.ClientID, kind: ofScope, name: name}] = byDefault
 		}
 		for _, name := range c.OptionalScopes {
-			out[entry{c.ClientID, ofScope, name}] = "optional"
+			out[entry{client: c.ClientID, kind: ofScope, name: name}] = byOption
 		}
 		for name, on := range map[string]*bool{"enabled": c.Enabled, "publicClient": c.Public, "serviceAccountsEnabled": c.ServiceAccount, "fullScopeAllowed": c.FullScope} {
 			if on != nil {
-				out[entry{c.ClientID, ofSetting, name}] = fmt.Sprint(*on)
+				out[entry{client: c.ClientID, kind: ofSetting, name: name}] = fmt.Sprint(*on)
 			}
 		}
 		if strings.Trim(c.Secret, "*") != "" { // an export masks it
-			out[entry{c.ClientID, ofSetting, "secret"}] = c.Secret
+			out[entry{client: c.ClientID, kind: ofSetting, name: "secret"}] = c.Secret
 		}
 	}
 	for _, s := range d.Scopes {
 		for _, m := range s.Mappers {
-			out[entry{"client scope " + s.Name, ofMapper, m.Name}] = string(m.body())
+			out[entry{client: "client scope " + s.Name, kind: ofMapper, name: m.Name}] = string(m.body())
 		}
 	}
 	add := func(of string, list []mapping) {
 		for _, m := range list {
 			for _, role := range m.Roles {
 				if m.Client != "" {
-					out[entry{m.Client, ofRole, of + role}] = "assigned"
+					out[entry{client: m.Client, kind: ofRole, name: role, owner: of}] = "assigned"
 				}
 			}
 		}
 	}
 	add("", d.RealmRoles)
 	for _, of := range slices.Sorted(maps.Keys(d.ClientRoles)) {
-		add(of+"/", d.ClientRoles[of])
+		add(of, d.ClientRoles[of])
 	}
 	return out
 }

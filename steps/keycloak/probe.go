@@ -20,6 +20,7 @@ const (
 	realmName    = `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`
 	clientName   = `[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}`
 	mapperName   = `[A-Za-z0-9][A-Za-z0-9 ._:/@-]{0,254}`
+	scopeName    = `[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}`
 	workloadName = `[a-z]+(\.[a-z0-9.-]+)?/[a-z0-9][a-z0-9.-]*`
 )
 
@@ -53,9 +54,13 @@ func realmFacts() []steps.Field {
 		{Name: "uncommitted", Type: steps.Strings, Doc: "what the import lacks, and the live realm or the export has: the next import that overwrites takes it away"},
 		{Name: "differs", Type: steps.Strings, Doc: "what is live and in the import, and not the same"},
 		{Name: "same", Type: steps.Bool, Doc: "whether the import has the clients of the live realm, so that it would change nothing of them"},
-		{Name: "next_client", Type: steps.String, Doc: "client of the first missing mapper, empty where none is missing"},
-		{Name: "next_mapper", Type: steps.String, Doc: "its name"},
-		{Name: "next_claim", Type: steps.String, Doc: "the claim that it puts into tokens, empty where it names none"},
+		{Name: "next_client", Type: steps.String, Doc: "first client, in order, that is live and lacks a mapper, a client scope or a role, empty where none does"},
+		{Name: "next_mapper", Type: steps.String, Doc: "the first mapper that it lacks, empty where it lacks none"},
+		{Name: "next_claim", Type: steps.String, Doc: "the claim that this one puts into tokens, empty where it names none"},
+		{Name: "next_scope", Type: steps.String, Doc: "the first client scope that it lacks"},
+		{Name: "next_scope_claims", Type: steps.Strings, Doc: "the claims that this one puts into access tokens, as the live realm has it"},
+		{Name: "next_role", Type: steps.String, Doc: "the first role that it lacks in its scope"},
+		{Name: "next_role_of", Type: steps.String, Doc: "the client whose role this is, empty for one of the realm"},
 		{Name: "strategy", Type: steps.Enum, Values: []string{overwrites, ignores, strategyNot}, Doc: "what an import does with a realm that is there; most charts overwrite where it is unset"},
 		{Name: "strategy_at", Type: steps.Strings, Doc: "where that stands"},
 		{Name: "restarting", Type: steps.Bool, Doc: "whether its Pods are being replaced, or not all are ready"},
@@ -114,7 +119,7 @@ func (p realmProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	if unread != "" {
 		f.Set("clients", steps.IntOf(int64(len(live.Clients))))
 		obs.Summary = fmt.Sprintf("%d clients were read, and held against nothing: %s.", len(live.Clients), unread)
-		f.Unknown(unread, "missing_mappers", "missing_scopes", "missing_roles", "drifted", "drift", "earlier", "uncommitted", "differs", "same", "next_client", "next_mapper", "next_claim")
+		f.Unknown(unread, "missing_mappers", "missing_scopes", "missing_roles", "drifted", "drift", "earlier", "uncommitted", "differs", "same", "next_client", "next_mapper", "next_claim", "next_scope", "next_scope_claims", "next_role", "next_role_of")
 		obs.Facts = f.Rest("not read")
 		return obs, nil
 	}
@@ -255,7 +260,8 @@ func (s sides) tell(order []string, f steps.Facts, obs *steps.Observation) {
 	lists := map[string][]string{ofMapper: {}, ofScope: {}, ofRole: {}}
 	drift := map[string]string{}
 	drifted, earlier, uncommitted, differs := []string{}, []string{}, []string{}, []string{}
-	next := entry{}
+	next := map[string]entry{} // by the kind
+	client := ""
 	for _, d := range s.compare(order) {
 		text := d.String()
 		if d.missing || d.changed {
@@ -271,8 +277,11 @@ func (s sides) tell(order []string, f steps.Facts, obs *steps.Observation) {
 			if d.inGit {
 				earlier = append(earlier, text)
 			}
-			if next.client == "" && d.kind == ofMapper {
-				next = d.entry
+			if _, there := s.live.client(d.client); there && client == "" {
+				client = d.client
+			}
+			if _, told := next[d.kind]; d.client == client && !told {
+				next[d.kind] = d.entry
 			}
 		}
 		if d.uncommitted {
@@ -287,10 +296,14 @@ func (s sides) tell(order []string, f steps.Facts, obs *steps.Observation) {
 	f.Set("missing_mappers", steps.StringsOf(lists[ofMapper]))
 	f.Set("missing_scopes", steps.StringsOf(lists[ofScope]))
 	f.Set("missing_roles", steps.StringsOf(lists[ofRole]))
-	f.Set("next_client", steps.StringOf(next.client))
-	f.Set("next_mapper", steps.StringOf(next.name))
-	m, _, _ := s.wanted(next.client, next.name)
+	f.Set("next_client", steps.StringOf(client))
+	f.Set("next_mapper", steps.StringOf(next[ofMapper].name))
+	m, _, _ := s.wanted(client, next[ofMapper].name)
 	f.Set("next_claim", steps.StringOf(m.claim()))
+	f.Set("next_scope", steps.StringOf(next[ofScope].name))
+	f.Set("next_scope_claims", steps.StringsOf(s.live.scope(next[ofScope].name).claims()))
+	f.Set("next_role", steps.StringOf(next[ofRole].name))
+	f.Set("next_role_of", steps.StringOf(next[ofRole].owner))
 	if s.git == nil {
 		f.Unknown("the import was not read", "earlier", "uncommitted", "differs", "same")
 	} else {
@@ -328,4 +341,22 @@ func (s sides) wanted(name, of string) (m mapper, from string, two bool) {
 		return found[side], side, len(found) == 2 && string(found["export"].body()) != string(found["import"].body())
 	}
 	return mapper{}, "", false
+}
+
+// said is what a thing of a client is in the export, else in the import, and which of both that is.
+// two says that they have it otherwise.
+func (s sides) said(e entry) (value, from string, two bool) {
+	found := map[string]string{}
+	for side, d := range map[string]*document{"export": s.before, "import": s.git} {
+		if d == nil {
+			continue
+		}
+		if v, ok := d.entries()[e]; ok {
+			found[side] = v
+		}
+	}
+	for _, side := range slices.Sorted(maps.Keys(found)) {
+		return found[side], side, len(found) == 2 && found["export"] != found["import"]
+	}
+	return "", "", false
 }

@@ -197,20 +197,26 @@ func errForm(err error) error {
 	return errors.New("it is no JSON of that form")
 }
 
-// post sends the one request that was shown, once.
-func (s *server) post(ctx context.Context, path string, body []byte) (status int, said string, err error) {
-	u := s.base.JoinPath(path)
+// send sends the one request that was shown, once.
+func (s *server) send(ctx context.Context, o order) (status int, said string, err error) {
+	u := s.base.JoinPath(o.path)
 	client, done := transport.RealmClient(s.env, s.base, s.roots, func(next http.RoundTripper, server string) http.RoundTripper {
-		below := "/" + strings.TrimPrefix(path, "/")
-		return transport.Store(next, server, []transport.Request{{Method: http.MethodPost, Path: below, SHA256: transport.Sum(body)}}, agent(s.env))
+		below := "/" + strings.TrimPrefix(o.path, "/")
+		return transport.RealmGift(next, server, transport.Request{Method: o.method, Path: below, SHA256: transport.Sum(o.body)}, agent(s.env))
 	})
 	defer done()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	var body io.Reader
+	if o.body != nil {
+		body = bytes.NewReader(o.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, o.method, u.String(), body)
 	if err != nil {
 		return 0, "", err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
-	req.Header.Set("Content-Type", "application/json")
+	if o.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	got, err := do(client, req)
 	if err != nil {
 		return 0, "", err

@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -47,6 +48,8 @@ func TestReadersOfBackends(t *testing.T) {
 		{"elsewhere in Keycloak", transport.Realm, "http://k", "GET", "http://k/realms/primary/account", nil, "", "something else"},
 		{"an option of a realm", transport.Realm, "http://k", "GET", "http://k/admin/realms/primary/clients?rotate=x", nil, "", "not known to be a read"},
 		{"out of a realm", transport.Realm, "http://k", "GET", "http://k/admin/realms/../x", nil, "", "dot segment"},
+		{"a client scope by the reader of a realm", transport.Realm, "http://k", "PUT", "http://k/admin/realms/primary/clients/x/default-client-scopes/y", nil, "", "writes"},
+		{"a role by the reader of a realm", transport.Realm, "http://k", "POST", "http://k/admin/realms/primary/clients/x/scope-mappings/realm", nil, "[]", "only a token of the master realm"},
 		{"key", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/kv/tf/state/.lock?dc=one&consistent", nil, "", ""},
 		{"session", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/session/info/x", nil, "", ""},
 		{"acquire", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/kv/tf?acquire=x", nil, "", "not known to be a read"},
@@ -121,6 +124,58 @@ func TestFetchStaysWithTheFirstServer(t *testing.T) {
 		}
 		if (err == nil) != tc.ok {
 			t.Errorf("%d: %s = %v, want allowed %v", i, tc.url, err, tc.ok)
+		}
+	}
+}
+
+// TestRealmGift: one mapper, client scope or role of one client passes, once and as it was shown; nothing else does,
+// though it was shown.
+func TestRealmGift(t *testing.T) {
+	t.Parallel()
+	const of = "/admin/realms/primary/clients/c-1/"
+	for _, tc := range []struct {
+		method, shown, sent, body string
+		want                      string
+	}{
+		{"POST", of + "protocol-mappers/models", "", "{}", ""},
+		{"PUT", of + "default-client-scopes/s-1", "", "", ""},
+		{"PUT", of + "optional-client-scopes/s-1", "", "", ""},
+		{"POST", of + "scope-mappings/realm", "", "[]", ""},
+		{"POST", of + "scope-mappings/clients/c-2", "", "[]", ""},
+		{"PUT", of + "default-client-scopes/s-1", of + "default-client-scopes/s-2", "", "not a request that was shown"},
+		{"DELETE", of + "default-client-scopes/s-1", "", "", "no mapper, client scope or role"},
+		{"PUT", of + "protocol-mappers/models/m-1", "", "{}", "no mapper, client scope or role"},
+		{"POST", of + "protocol-mappers/add-models", "", "[]", "no mapper, client scope or role"},
+		{"PUT", of + "default-client-scopes/s-1/x", "", "", "no mapper, client scope or role"},
+		{"POST", of + "scope-mappings/clients/c-2/x", "", "[]", "no mapper, client scope or role"},
+		{"POST", of + "client-secret", "", "", "no mapper, client scope or role"},
+		{"POST", "/admin/realms/primary/client-scopes", "", "{}", "no mapper, client scope or role"},
+		{"POST", "/admin/realms/primary/roles", "", "{}", "no mapper, client scope or role"},
+		{"POST", "/admin/realms/primary/client-scopes/s-1/protocol-mappers/models", "", "{}", "no mapper, client scope or role"},
+		{"PUT", "/admin/realms/primary", "", "{}", "no mapper, client scope or role"},
+	} {
+		sent := 0
+		rt := transport.RealmGift(tripper(func(*http.Request) (*http.Response, error) {
+			sent++
+			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+		}), "http://k", transport.Request{Method: tc.method, Path: tc.shown, SHA256: transport.Sum([]byte(tc.body))})
+		send := func() string {
+			req, err := http.NewRequestWithContext(t.Context(), tc.method, "http://k"+cmp.Or(tc.sent, tc.shown), strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				return err.Error()
+			}
+			_ = resp.Body.Close()
+			return ""
+		}
+		if got := send(); tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+			t.Errorf("%s %s: %q, want %q", tc.method, tc.shown, got, tc.want)
+		}
+		if got := send(); got == "" || sent > 1 || tc.want != "" && sent > 0 {
+			t.Errorf("%s %s was sent %d times", tc.method, tc.shown, sent)
 		}
 	}
 }

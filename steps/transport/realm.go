@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"handrail/steps"
@@ -47,7 +48,21 @@ func Realm(next http.RoundTripper, server string, opts ...Option) http.RoundTrip
 	})
 }
 
-// RealmClient is a client of the Keycloak at an address of [AskAddress], behind one of [Realm] and [Store]; done
+// RealmGift returns a transport that sends the one request that was shown, once: a mapper that is made in a client, a
+// client scope that is attached to it, or roles that are added to its scope. Nothing else passes, whatever was shown.
+func RealmGift(next http.RoundTripper, server string, shown Request, opts ...Option) http.RoundTripper {
+	return newReader(next, server, opts, once([]Request{shown}, maxStateBody, func(path string) string {
+		if !realmGift.MatchString(shown.Method + " " + path) {
+			return "it is no mapper, client scope or role for one client"
+		}
+		return ""
+	}))
+}
+
+var realmGift = regexp.MustCompile(`^(?:POST /admin/realms/[^/]+/clients/[^/]+/(?:protocol-mappers/models|scope-mappings/realm|scope-mappings/clients/[^/]+)` +
+	`|PUT /admin/realms/[^/]+/clients/[^/]+/(?:default|optional)-client-scopes/[^/]+)$`)
+
+// RealmClient is a client of the Keycloak at an address of [AskAddress], behind one of [Realm] and [RealmGift]; done
 // lets its connections go. It follows no redirect: a token goes to no other address.
 func RealmClient(env steps.Env, server *url.URL, roots *x509.CertPool, guard func(next http.RoundTripper, server string) http.RoundTripper) (client *http.Client, done func()) {
 	next := askRoute(env, server.Scheme, roots)
