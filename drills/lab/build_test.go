@@ -146,9 +146,26 @@ func TestBuildKeepsManifests(t *testing.T) {
 	if err != nil || len(kept) != 1 || kept[0].Name() != "one.yaml" {
 		t.Errorf("beside it are %v, %v", kept, err)
 	}
+	part.trees = []beside{{"handrail/lab", "crds"}}
+	if path, err = o.ensure(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(Manifests(path), "crds", "notes.md")); err != nil {
+		t.Errorf("a folder is not kept whole: %v", err)
+	}
 	part.beside = []beside{{"handrail/lab", "crds/*.json"}}
 	if _, err := o.ensure(t.Context(), part); err == nil || !strings.Contains(err.Error(), "holds no crds/*.json") {
 		t.Errorf("without its manifests the build says %v", err)
+	}
+}
+
+// A part with C in it says what is missing before it compiles for minutes.
+func TestBuildWantsACompiler(t *testing.T) {
+	o, part := clone(t, small)
+	part.cgo = true
+	t.Setenv("CC", filepath.Join(t.TempDir(), "no-such-compiler"))
+	if _, err := o.ensure(t.Context(), part); !errors.Is(err, ErrNoC) {
+		t.Errorf("without a C compiler the build says %v, want %v", err, ErrNoC)
 	}
 }
 

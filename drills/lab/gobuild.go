@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +27,27 @@ type goBuild struct {
 // ErrNoGo says that the lab cannot be built here.
 var ErrNoGo = errors.New("the go command is not in PATH: the lab is built from source, install Go 1.26 or newer")
 
+// ErrNoC says that a part with C in it cannot be built here.
+var ErrNoC = errors.New("no C compiler is in PATH, which this part of the lab needs: install gcc or clang, or name one in CC, then try again")
+
+// hasC reports whether the C compiler that the go command would use is there.
+func hasC(ctx context.Context, tool string) bool {
+	said, err := exec.CommandContext(ctx, tool, "env", "CC").Output()
+	words := strings.Fields(string(said))
+	if err != nil || len(words) == 0 {
+		return false
+	}
+	_, err = exec.LookPath(words[0])
+	return err == nil
+}
+
 func (b *goBuild) run(ctx context.Context) (err error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return ErrNoGo
+	}
+	if b.part.cgo && !hasC(ctx, tool) {
+		return ErrNoC
 	}
 	m := &meter{part: b.part.Name, started: time.Now()}
 	b.tell(m.progress(time.Now()))
@@ -49,7 +67,7 @@ func (b *goBuild) run(ctx context.Context) (err error) {
 	m.total = stale.n
 
 	build := append([]string{tool, "build", "-v"}, flags...)
-	if err := b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target)); err != nil || len(b.part.beside) == 0 {
+	if err := b.step(ctx, m, io.Discard, append(build, "-o", b.out, b.part.target)); err != nil || len(b.part.beside)+len(b.part.trees) == 0 {
 		return err
 	}
 	return b.keep(ctx, tool, m)
@@ -117,7 +135,7 @@ func (b *goBuild) keep(ctx context.Context, tool string, m *meter) error {
 	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, 0o700)); err != nil {
 		return err
 	}
-	for _, want := range b.part.beside {
+	for i, want := range slices.Concat(b.part.beside, b.part.trees) {
 		at, err := b.folder(ctx, tool, m, want.module)
 		if err != nil {
 			return err
@@ -130,16 +148,37 @@ func (b *goBuild) keep(ctx context.Context, tool string, m *meter) error {
 			return fmt.Errorf("module %s holds no %s", want.module, want.pattern)
 		}
 		for _, name := range names {
-			raw, err := os.ReadFile(name)
-			if err != nil {
-				return err
+			as := filepath.Base(name)
+			if i >= len(b.part.beside) {
+				if as, err = filepath.Rel(at, name); err != nil {
+					return err
+				}
 			}
-			if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), raw, 0o600); err != nil {
+			if err := keepAt(filepath.Join(to, as), name); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// keepAt copies a file, or a folder with all that it holds.
+func keepAt(to, from string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, raw, 0o600)
 }
 
 // step runs one command, in a process group of its own that ends with ctx, and turns its stderr into progress.
@@ -152,8 +191,11 @@ func (b *goBuild) step(ctx context.Context, m *meter, stdout io.Writer, argv []s
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout = b.dir, stdout
-	// No workspace and no cgo: the outcome must not depend on what else this machine has.
+	// No workspace, and no cgo but where a part is C: the outcome must not depend on what else this machine has.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if b.part.cgo {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
 	ownGroup(cmd)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

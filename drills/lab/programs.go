@@ -153,6 +153,7 @@ var work = map[string]time.Duration{
 	"helm":                 4 * time.Minute,
 	"external-secrets":     3 * time.Minute, // half a minute after argocd
 	"gatekeeper":           5 * time.Minute, // with optimisation, so it is the most
+	"gitea":                7 * time.Minute, // a minute of it is the C of its database
 }
 
 // Needs says of programs of the lab whether they are built, and how long it takes where they are

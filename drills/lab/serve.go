@@ -128,6 +128,9 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 		return nil, err
 	}
 	s.Env = how.tell
+	if err := how.link(program, dir); err != nil {
+		return nil, err
+	}
 	out, err := s.log()
 	if err != nil {
 		return nil, err

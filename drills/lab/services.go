@@ -3,7 +3,9 @@ package lab
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -31,6 +33,7 @@ type launch struct {
 	nobody bool     // the program refuses to run as root
 	quits  bool     // it wants to be told to end, and ends its children then
 	gone   string   // a folder outside of dir that goes with the server
+	links  []string // folders kept beside the program that it looks for in dir
 }
 
 func services() []service {
@@ -46,6 +49,7 @@ func services() []service {
 		{Part{Name: "registry", Program: "registry", module: filepath.Join("lab", "registry"), target: "github.com/distribution/distribution/v3/cmd/registry", ldflags: "-s -w"}, serveRegistry},
 		{Part{Name: "git", Program: "git-server", module: filepath.Join("lab", "git"), target: ".", ldflags: "-s -w"}, serveGit},
 		{Part{Name: "redis", Program: "redis-server", module: filepath.Join("lab", "redis"), target: "redis-server", made: debianProgram}, serveRedis},
+		giteaPart(),
 		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
 	}
 }
@@ -101,6 +105,9 @@ func (l *Lab) Process(ctx context.Context, name, dir, addr string) (p Process, t
 	}
 	how, err := what.serve(dir, addr)
 	if err != nil {
+		return p, nil, err
+	}
+	if err := how.link(program, dir); err != nil {
 		return p, nil, err
 	}
 	if len(how.first) > 0 || len(how.asks) > 0 || how.nobody || how.any || how.dials != "" {
@@ -263,4 +270,113 @@ func serveRedis(dir, addr string) (launch, error) {
 	password, config := randomHex(16), filepath.Join(dir, "redis.conf")
 	text := fmt.Sprintf("bind %s\nport %s\nrequirepass %s\nset-proc-title no\nsave \"\"\nappendonly no\ndir %q\n", host, port, password, dir)
 	return launch{args: []string{config}, tell: []string{"REDIS_PASSWORD=" + password}}, replace(config, []byte(text))
+}
+
+// giteaPart is a forge, which is asked through its API alone: templates, labels and one language are what it does not
+// start without. Its database is C.
+func giteaPart() service {
+	const gitea = "code.gitea.io/gitea"
+	return service{Part{Name: "gitea", Program: "gitea", module: filepath.Join("lab", "gitea"), target: gitea, ldflags: "-s -w -X main.Version=1.24.6",
+		gcflags: []string{"all=-N -l -dwarf=false", "std="}, tags: "sqlite,sqlite_unlock_notify", cgo: true,
+		trees: []beside{{gitea, "templates"}, {gitea, "options/gitignore"}, {gitea, "options/label"}, {gitea, "options/license"}, {gitea, "options/readme"},
+			{gitea, "options/locale/locale_en-US.ini"}}}, serveGitea}
+}
+
+// serveGitea keeps repositories, a database of one file and its settings in dir. It dials no one: no update check, no
+// avatars, no mail, no SSH, no migration, and webhooks go to loopback alone. GITEA_CONFIG names the settings, by which the
+// program makes accounts and tokens.
+func serveGitea(dir, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	config := fmt.Sprintf(`APP_NAME = handrail lab
+RUN_MODE = prod
+I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
+WORK_PATH = %[1]s
+[server]
+PROTOCOL = http
+HTTP_ADDR = %[2]s
+HTTP_PORT = %[3]s
+DOMAIN = %[2]s
+ROOT_URL = http://%[2]s:%[3]s/
+LOCAL_ROOT_URL = http://%[2]s:%[3]s/
+DISABLE_SSH = true
+OFFLINE_MODE = true
+LFS_START_SERVER = false
+[database]
+DB_TYPE = sqlite3
+PATH = %[4]s
+SQLITE_JOURNAL_MODE = WAL
+[repository]
+ROOT = %[5]s
+DEFAULT_BRANCH = main
+[security]
+INSTALL_LOCK = true
+SECRET_KEY = %[6]s
+INTERNAL_TOKEN = %[7]s
+PASSWORD_COMPLEXITY = off
+MIN_PASSWORD_LENGTH = 8
+[oauth2]
+ENABLED = false
+JWT_SECRET = %[8]s
+[openid]
+ENABLE_OPENID_SIGNIN = false
+ENABLE_OPENID_SIGNUP = false
+[service]
+DISABLE_REGISTRATION = true
+ENABLE_NOTIFY_MAIL = false
+[mailer]
+ENABLED = false
+[webhook]
+ALLOWED_HOST_LIST = loopback
+[migrations]
+ALLOWED_DOMAINS = invalid.
+[picture]
+DISABLE_GRAVATAR = true
+ENABLE_FEDERATED_AVATAR = false
+[federation]
+ENABLED = false
+[packages]
+ENABLED = false
+[mirror]
+ENABLED = false
+[actions]
+ENABLED = true
+DEFAULT_ACTIONS_URL = self
+[cron]
+ENABLED = false
+RUN_AT_START = false
+[cron.update_checker]
+ENABLED = false
+[indexer]
+ISSUE_INDEXER_TYPE = db
+REPO_INDEXER_ENABLED = false
+[i18n]
+LANGS = en-US
+NAMES = English
+[log]
+MODE = console
+LEVEL = Info
+[session]
+PROVIDER = memory
+`, dir, host, port, in("gitea.db"), in("repositories"), randomHex(32), randomHex(32), base64.RawURLEncoding.EncodeToString([]byte(randomHex(16))))
+	name := in("app.ini")
+	return launch{
+		args: []string{"--config", name, "web"}, first: []string{"--config", name, "migrate"}, ready: "/api/healthz", links: []string{"templates", "options"},
+		env:  []string{"GITEA_WORK_DIR=" + dir, "TMPDIR=" + dir},
+		tell: []string{"GITEA_CONFIG=" + name, "GITEA_SERVER_URL=http://" + addr},
+	}, replace(name, []byte(config))
+}
+
+// link gives the server the folders beside its program that it looks for in its own.
+func (l launch) link(program, dir string) error {
+	for _, name := range l.links {
+		to := filepath.Join(dir, name)
+		if err := os.Symlink(filepath.Join(Manifests(program), name), to); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }

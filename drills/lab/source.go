@@ -34,7 +34,10 @@ type Part struct {
 	target  string // package to build
 	ldflags string
 	gcflags []string // patterns of packages with flags: what is compiled without optimisation takes half as long
-	beside  []beside // kept in the folder manifests beside the program
+	beside  []beside // kept in the folder manifests beside the program, by their names
+	trees   []beside // kept there at their paths in the module, folders whole
+	tags    string   // of the build, with commas between them
+	cgo     bool     // it has C in it, so a C compiler must be there
 	over    over     // a module of which files are compiled from ours
 	// made makes the program at path where go build does not, from the folder src.
 	made func(ctx context.Context, part Part, src, path string) error
@@ -192,6 +195,12 @@ func (p Part) key(src string) (string, error) {
 	for _, want := range p.beside {
 		fmt.Fprintf(sum, "%s %s\n", want.module, want.pattern)
 	}
+	for _, want := range p.trees {
+		fmt.Fprintf(sum, "tree %s %s\n", want.module, want.pattern)
+	}
+	if p.cgo {
+		fmt.Fprintln(sum, "cgo")
+	}
 	for _, in := range slices.Sorted(maps.Keys(p.over.files)) {
 		fmt.Fprintf(sum, "%s %s\n", p.over.module, in)
 		names = append(names, p.over.files[in])
@@ -248,6 +257,9 @@ func (p Part) flags() []string {
 	flags := []string{"-mod=readonly", "-buildvcs=false", "-ldflags=" + p.ldflags}
 	for _, f := range p.gcflags {
 		flags = append(flags, "-gcflags="+f)
+	}
+	if p.tags != "" {
+		flags = append(flags, "-tags="+p.tags)
 	}
 	return flags
 }

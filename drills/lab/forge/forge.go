@@ -1,0 +1,107 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"handrail/drills/lab"
+)
+
+// Forge is a Gitea that runs.
+type Forge struct {
+	URL   string // http://127.0.0.1:PORT
+	Admin *User  // may do everything
+
+	server  *lab.Server
+	program string
+	config  string
+}
+
+// Start builds Gitea if need be (minutes, once), starts it with its data in dir, and returns when it answers.
+func Start(ctx context.Context, o lab.Options, dir string) (*Forge, error) {
+	program, err := lab.Service(ctx, o, "gitea")
+	if err != nil {
+		return nil, err
+	}
+	s, err := lab.StartService(ctx, o, "gitea", dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Forge{URL: s.URL, server: s, program: program}
+	for _, line := range s.Env {
+		if word, ok := strings.CutPrefix(line, "GITEA_CONFIG="); ok {
+			f.config = word
+		}
+	}
+	if f.Admin, err = f.admin(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("making the administrator of the forge: %w", err), s.Close())
+	}
+	return f, nil
+}
+
+// Close ends the server.
+func (f *Forge) Close() error { return f.server.Close() }
+
+// PID is its process.
+func (f *Forge) PID() int { return f.server.PID() }
+
+// Log is the path of what it says.
+func (f *Forge) Log() string { return f.server.Log() }
+
+// admin makes the account that makes all others. Only the program can: the API wants an administrator.
+func (f *Forge) admin(ctx context.Context) (*User, error) {
+	const name = "lab-admin"
+	out, err := f.run(ctx, "admin", "user", "create", "--admin", "--username", name, "--email", name+"@lab.invalid", "--password", word(), "--must-change-password=false")
+	if err != nil {
+		return nil, err
+	}
+	if out, err = f.run(ctx, "admin", "user", "generate-access-token", "--username", name, "--token-name", "lab", "--scopes", "all", "--raw"); err != nil {
+		return nil, err
+	}
+	lines := strings.Fields(out)
+	if len(lines) == 0 {
+		return nil, errors.New("gitea printed no token")
+	}
+	return &User{Name: name, Token: lines[len(lines)-1], forge: f}, nil
+}
+
+// run runs the program beside the server, on the same database.
+func (f *Forge) run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, f.program, append([]string{"--config", f.config}, args...)...)
+	dir := f.server.Dir
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "GITEA_WORK_DIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("gitea %s %s: %w: %s", args[0], args[1], err, bytes.TrimSpace(append(said.Bytes(), out...)))
+	}
+	return string(out), nil
+}
+
+// User makes an account with a token that may do all that the account may.
+func (f *Forge) User(ctx context.Context, name string) (*User, error) {
+	password := word()
+	err := f.Admin.do(ctx, post, "/admin/users", object{"username": name, "email": name + "@lab.invalid", "password": password, "must_change_password": false}, nil)
+	if err != nil {
+		return nil, err
+	}
+	u := &User{Name: name, password: password, forge: f}
+	u.Token, err = u.NewToken(ctx, "all")
+	return u, err
+}
+
+// word is a password that no one has to remember.
+func word() string {
+	b := make([]byte, 20)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
