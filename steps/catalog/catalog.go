@@ -9,6 +9,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/compare"
 	"handrail/steps/endpoint"
+	"handrail/steps/forge"
 	"handrail/steps/gitops"
 	"handrail/steps/keycloak"
 	"handrail/steps/kube"
@@ -35,6 +36,7 @@ func New() *Catalog {
 		endpoint.Kinds(),
 		gitops.Kinds(),
 		keycloak.Kinds(),
+		forge.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

@@ -1,10 +1,13 @@
 package transport
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"handrail/steps"
 )
 
 // Fetch returns a transport for the servers that hold states and locks as
@@ -79,4 +82,14 @@ func newReader(next http.RoundTripper, server string, opts []Option, allow func(
 		g.base, g.err = parseServer(server)
 	}
 	return g
+}
+
+// FetchClient is a client behind [Fetch] of the server at an address of [AskAddress]; done lets its connections go. It
+// follows no redirect: the caller sees it, and what the request signs in with goes to no other address.
+func FetchClient(env steps.Env, server *url.URL, roots *x509.CertPool, opts ...Option) (client *http.Client, done func()) {
+	next := askRoute(env, server.Scheme, roots)
+	return &http.Client{
+		Transport:     Fetch(next, strings.TrimSuffix(server.String(), "/"), opts...),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, next.CloseIdleConnections
 }

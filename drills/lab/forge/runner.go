@@ -46,6 +46,7 @@ type Job struct {
 	Task int64 // its number, that of actions/tasks
 
 	runner  *Runner
+	token   string // of the job itself, for its artifacts
 	started time.Time
 	steps   []object
 	lines   int64
@@ -56,7 +57,8 @@ func (r *Runner) Take(ctx context.Context) (*Job, error) {
 	for {
 		var out struct {
 			Task *struct {
-				ID string `json:"id"`
+				ID      string         `json:"id"`
+				Context map[string]any `json:"context"`
 			} `json:"task"`
 		}
 		if err := r.call(ctx, "FetchTask", object{"tasksVersion": "0"}, &out); err != nil {
@@ -64,7 +66,8 @@ func (r *Runner) Take(ctx context.Context) (*Job, error) {
 		}
 		if out.Task != nil {
 			id, err := strconv.ParseInt(out.Task.ID, 10, 64)
-			j := &Job{Task: id, runner: r, started: time.Now()}
+			token, _ := out.Task.Context["gitea_runtime_token"].(string)
+			j := &Job{Task: id, runner: r, token: token, started: time.Now()}
 			if err == nil {
 				err = j.report(ctx, "", nil)
 			}
