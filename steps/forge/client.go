@@ -78,6 +78,9 @@ func (c *client) open(ctx context.Context, below, query string) (*http.Response,
 		c.sign(req)
 		resp, err := c.http.Do(req)
 		if err != nil {
+			if away := (*transport.RefusedError)(nil); errors.As(err, &away) && away.To != "" {
+				return nil, &elsewhereError{where, away.To}
+			}
 			if of := (*url.Error)(nil); errors.As(err, &of) {
 				err = of.Err
 			}
@@ -91,12 +94,10 @@ func (c *client) open(ctx context.Context, below, query string) (*http.Response,
 		if resp.StatusCode/100 != 3 {
 			return nil, c.refused(resp, raw, where)
 		}
-		to, err := address.Parse(resp.Header.Get("Location"))
+		to, err := address.Parse(resp.Header.Get("Location")) // on the same server: the transport refused any other
 		switch {
 		case err != nil || resp.Header.Get("Location") == "":
 			return nil, fmt.Errorf("%s answered %d and no address", where, resp.StatusCode)
-		case to.Scheme != address.Scheme || !strings.EqualFold(to.Host, address.Host):
-			return nil, &elsewhereError{where, to.Hostname()}
 		case hop == mostHops:
 			return nil, fmt.Errorf("%s redirects more than %d times", where, mostHops)
 		}
@@ -104,11 +105,11 @@ func (c *client) open(ctx context.Context, below, query string) (*http.Response,
 	}
 }
 
-// elsewhereError says that a forge sent the reader to another host.
-type elsewhereError struct{ where, host string }
+// elsewhereError says that a forge sent the reader to another server.
+type elsewhereError struct{ where, to string }
 
 func (e *elsewhereError) Error() string {
-	return fmt.Sprintf("%s redirects to another host (%s), to which nothing is sent", e.where, steps.Clip(e.host, 100))
+	return fmt.Sprintf("%s redirects to another server (%s), to which nothing is sent", e.where, steps.Clip(e.to, 100))
 }
 
 func (c *client) sign(req *http.Request) {

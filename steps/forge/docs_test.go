@@ -29,7 +29,7 @@ func documented(t *testing.T, folder, prefix, header, token string, away map[str
 		}
 		below, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 		name, err := url.PathUnescape(below)
-		if !ok || err != nil || strings.Contains(name, "..") {
+		if !ok || err != nil || strings.Contains(name, "../") {
 			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprintln(w, `{"message":"Not Found"}`)
 			return

@@ -35,7 +35,7 @@ func Kinds() []steps.Kind {
 		return steps.Kind{Name: "forge/" + name, Class: steps.Probe, Doc: doc, Params: params, Facts: facts, Touches: append([]string{asks}, touches...),
 			Reads: func(e steps.Env) steps.Prober { return probe{env: e, facts: facts, read: read} }}
 	}
-	return []steps.Kind{
+	kinds := []steps.Kind{
 		kind("pull", "Reads a pull request: its commits, who approved which of them, what its branch asks for, its checks, and who owns the code. What the token may not see is unknown, never absent.",
 			[]steps.Field{repo,
 				{Name: "number", Type: steps.Int, Doc: "its number"},
@@ -48,6 +48,12 @@ func Kinds() []steps.Kind {
 		kind("artifacts", "Lists the artifacts of a run of CI: size, digest, and whether they have expired.",
 			append(which, steps.Field{Name: "artifact", Type: steps.String, Pattern: runName, Doc: "the one that is meant"}), artifactFacts(), readArtifacts),
 	}
+	for i := range kinds {
+		if kinds[i].Name == "forge/log" {
+			kinds[i].Takes = func(steps.Params) time.Duration { return 5 * time.Minute } // some hundred MiB over a slow line
+		}
+	}
+	return kinds
 }
 
 // probe is one of the kinds.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"handrail/steps"
@@ -16,6 +17,8 @@ const (
 	mebibyte  = 1 << 20
 	mostMiB   = 1024
 	mostHeard = 40 // lines that are remembered, each clipped
+
+	mostLearnt = 20_000 // lines that tell what the log puts before each
 )
 
 func logFacts() []steps.Field {
@@ -177,21 +180,37 @@ var (
 
 func (h *hearing) line(line string, how joblog.End) {
 	h.lines++
-	h.learn.Line(line, how)
-	for part := range strings.SplitSeq(line, "\r") {
+	if h.lines <= mostLearnt || containsAny(line, errorHints) { // what stands before lines is the same in all of a log
+		h.learn.Line(line, how)
+	}
+	if strings.IndexByte(line, '\r') < 0 {
+		h.part(line)
+		return
+	}
+	for part := range strings.SplitSeq(line, "\r") { // a terminal writes them over each other
 		h.part(part)
 	}
 }
 
 func (h *hearing) part(line string) {
-	text := stamp.ReplaceAllString(line, "")
-	if len(text) > 4<<10 {
-		text = text[:4<<10]
+	begins, fails, told := containsAny(line, beginHints), containsAny(line, failHints), containsAny(line, errorHints)
+	if !begins && !fails && !told {
+		return // most lines, before any expression is tried
 	}
-	for _, re := range stepBegin {
-		if m := re.FindStringSubmatch(text); m != nil {
-			h.section = words(m[1])
+	text := line[:min(len(line), 4<<10)]
+	if told && len(h.heard) < mostHeard {
+		h.heard = append(h.heard, text)
+	}
+	text = stamp.ReplaceAllString(text, "")
+	if begins {
+		for _, re := range stepBegin {
+			if m := re.FindStringSubmatch(text); m != nil {
+				h.section = words(m[1])
+			}
 		}
+	}
+	if !fails {
+		return
 	}
 	for _, re := range jobFailed {
 		m := re.FindStringSubmatch(text)
@@ -202,16 +221,27 @@ func (h *hearing) part(line string) {
 			h.failed = h.section
 		}
 		if len(m) > 1 && m[1] != "" && h.code < 0 {
-			for _, c := range m[1] {
-				h.code = max(h.code, 0)*10 + int64(c-'0')
+			if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+				h.code = n
 			}
 		}
 	}
-	if strings.Contains(text, "rror") || strings.Contains(text, "FAIL") || strings.Contains(text, "ERROR") || strings.Contains(text, "fatal") || strings.Contains(text, "E: ") {
-		if len(h.heard) < mostHeard {
-			h.heard = append(h.heard, line[:min(len(line), 4<<10)])
+}
+
+// The words without which a line is none of those that are looked for.
+var (
+	beginHints = []string{"##[group]Run ", "section_start:", "⭐ Run "}
+	failHints  = []string{"##[error]", "ERROR: Job failed", "Failure - ", "exitcode '"}
+	errorHints = []string{"Error: ", "ERROR: ", "##[error]", "error: ", "fatal: ", "FAIL", "E: ", "Error response "}
+)
+
+func containsAny(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
 		}
 	}
+	return false
 }
 
 // heardOf is what a log says.

@@ -54,7 +54,7 @@ func placeOf(env steps.Env) (place, error) {
 		}
 		named, address := firstSet(env, w.addresses)
 		if address == "" {
-			named, address = w.addresses[0], w.usual
+			named, address = w.addresses[len(w.addresses)-1], w.usual
 		}
 		if address == "" {
 			return place{}, fmt.Errorf("%s is set and %s is not: set it to the address of the forge, then read again", by, named)

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
+	"handrail/steps"
 	"handrail/steps/transport"
 )
 
@@ -177,5 +180,32 @@ func TestRealmGift(t *testing.T) {
 		if got := send(); got == "" || sent > 1 || tc.want != "" && sent > 0 {
 			t.Errorf("%s %s was sent %d times", tc.method, tc.shown, sent)
 		}
+	}
+}
+
+// A refused redirect names the other server and no more: a signed address lets its reader in.
+func TestRefusedRedirectIsNotTold(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://logs.example.net/job.txt?sig=a-signature", http.StatusFound)
+	}))
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, done := transport.FetchClient(steps.Env{}, u, nil)
+	defer done()
+	resp, err := client.Get(server.URL + "/logs")
+	if err == nil {
+		resp.Body.Close()
+	}
+	var refused *transport.RefusedError
+	if !errors.As(err, &refused) || refused.To != "https://logs.example.net" || strings.Contains(err.Error(), "sig") {
+		t.Errorf("a redirect to another server: %v", err)
+	}
+	if resp, err = client.Post(server.URL+"/logs", "text/plain", strings.NewReader("x")); err == nil {
+		resp.Body.Close()
+		t.Error("a client that fetches posts")
 	}
 }

@@ -30,6 +30,7 @@ type RefusedError struct {
 	Method string
 	Path   string
 	Why    string
+	To     string // the other server that an answer led to, "" where none did
 }
 
 func (e *RefusedError) Error() string {
@@ -126,10 +127,10 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := checkAnswer(base, req, resp); why != "" {
+	if why, to := checkAnswer(base, req, resp); why != "" {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 		_ = resp.Body.Close()
-		return nil, refuse(req, why)
+		return nil, &RefusedError{Method: req.Method, Path: req.URL.Path, Why: why, To: to}
 	}
 	if b, ok := boundOf(req, path, g.anyPath, g.told); ok {
 		within(resp, b, inFlight, func(why string) error { return &LongAnswerError{req.Method, req.URL.Path, why} })
@@ -236,20 +237,25 @@ func plainHeaders(h http.Header) string {
 
 // checkAnswer refuses an answer that leads elsewhere: a redirect to another
 // server, or a connection that was upgraded unasked.
-func checkAnswer(base *url.URL, req *http.Request, resp *http.Response) string {
+func checkAnswer(base *url.URL, req *http.Request, resp *http.Response) (why, other string) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return "the server upgraded the connection"
+		return "the server upgraded the connection", ""
 	}
 	if resp.StatusCode < 300 || resp.StatusCode > 399 || resp.StatusCode == http.StatusNotModified {
-		return ""
+		return "", ""
 	}
 	where := resp.Header.Get("Location")
 	if where == "" {
-		return ""
+		return "", ""
 	}
 	to, err := req.URL.Parse(where)
-	if err != nil || to.Scheme != base.Scheme || !strings.EqualFold(to.Host, base.Host) {
-		return fmt.Sprintf("the server redirects it to %q, another server than %s", where, base.Host)
+	switch {
+	case err != nil:
+		return "the server redirects it to an address that cannot be read", ""
+	case to.Scheme != base.Scheme || !strings.EqualFold(to.Host, base.Host):
+		// Not the whole address: one that is signed lets its reader in.
+		other = to.Scheme + "://" + to.Host
+		return fmt.Sprintf("the server redirects it to %q, another server than %s", other, base.Host), other
 	}
-	return ""
+	return "", ""
 }
