@@ -24,7 +24,7 @@ RELEASE  = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 RACED := ./session ./steps ./steps/cluster ./steps/transport ./tui/...
 # What starts the lab, real servers or programs: always run, the slowest first. What is
 # left is pure: go test takes an answer that it has for the same sources.
-REAL  := ./cli ./drills ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./drills/lab/forge ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
+REAL  := ./cli ./drills ./steps/forge ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./drills/lab/forge ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
 PURE   = $$(go list ./... | grep -vxF "$$(go list $(REAL))")
 # Tests of the lab wait for servers more than they compute, and fail each other where too many ask at once.
 BESIDE := -p 2 -parallel 4

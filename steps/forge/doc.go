@@ -28,6 +28,6 @@
 //   - GitLab does not say which commit an approval was for, unless the project removes approvals on a push.
 //   - GitHub hands out logs from another host, to which nothing is sent.
 //
-// The contract suite holds Gitea to a real server (drills/lab/forge). GitHub and GitLab are held to answers recorded from
+// The contract suite holds Gitea to a real server (drills/lab/forge). GitHub and GitLab are held to answers composed after
 // their published documentation of REST (testdata/github-docs, testdata/gitlab-docs): they were not asked themselves.
 package forge

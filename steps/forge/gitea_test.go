@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	"handrail/drills/lab"
 	labforge "handrail/drills/lab/forge"
+	"handrail/steps"
 )
 
 // realForge is one Gitea for all tests of the package, and what was done there.
@@ -40,10 +42,16 @@ type realWorld struct {
 	alice *labforge.User
 	bob   *labforge.User
 	run   *labforge.Runner
+
+	waitingRun, waitingJob  string
+	narrowToken, blindToken string
 }
 
 func giteaWorld(t *testing.T) *realWorld {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a real Gitea is started")
+	}
 	realForge.once.Do(func() { realForge.w, realForge.err = buildGitea() })
 	if realForge.err != nil {
 		t.Fatal(realForge.err)
@@ -53,7 +61,7 @@ func giteaWorld(t *testing.T) *realWorld {
 
 const workflow = `on:
   push:
-    branches: [ci]
+    branches: [ci, ci-2]
 jobs:
   plan:
     runs-on: ubuntu-latest
@@ -174,11 +182,24 @@ func buildGitea() (*realWorld, error) {
 	must(j.Step(ctx, "success", "⭐ Run Main tofu plan"))
 	w.runningRun = "2"
 
+	// One whose plan is over, and whose apply no runner has taken.
+	_, err = r.Commit(ctx, w.alice, "ci-2", "ci", "b.txt", "b", "once more") // on a branch of its own: a push cancels what runs on one
+	must(err)
+	j, err = w.run.Take(ctx)
+	must(err)
+	if failed != nil {
+		return nil, failed
+	}
+	must(j.Step(ctx, "success", "⭐ Run Main tofu plan"))
+	must(j.End(ctx, "success"))
+	w.waitingRun, w.waitingJob = "3", count(j.Task)
+
 	// The token may read the repository and nothing else.
 	token, err := reader.NewToken(ctx, "read:repository")
 	must(err)
-	blind := user("blind")
-	w.blindToken = blind.Token
+	w.narrowToken, err = reader.NewToken(ctx, "read:user")
+	must(err)
+	w.blindToken = user("blind").Token
 	seen, err := watched(f.URL)
 	must(err)
 	if failed != nil {
@@ -233,4 +254,38 @@ func watched(to string) (*seenServer, error) {
 	}))
 	s.url, s.close = server.URL, server.Close
 	return s, nil
+}
+
+// TestGiteaHidesWhatWaits: every task of the run is over, and the run is not: its next job has no task, and shows in the
+// statuses of the commit alone. The job that was asked for is over all the same.
+func TestGiteaHidesWhatWaits(t *testing.T) {
+	w := giteaWorld(t)
+	obs, _, err := w.look(t, "run", steps.Params{"run": steps.IdentOf(w.waitingRun)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said(t, obs, map[string]string{"jobs": "plan=success", "state": queued, "run_over": "no", "result": "?", "ended": "?"})
+	if obs, _, err = w.look(t, "run", steps.Params{"job": steps.IdentOf(w.waitingJob)}); err != nil {
+		t.Fatal(err)
+	}
+	said(t, obs, map[string]string{"run": w.waitingRun, "state": over, "run_over": "yes", "result": success})
+}
+
+// TestGiteaTokens: one that may see nothing of the repository, and one that may read no repository at all.
+func TestGiteaTokens(t *testing.T) {
+	w := giteaWorld(t)
+	for _, tc := range []struct {
+		name, token string
+		is          error
+	}{{"of another account", w.blindToken, errNotSeen}, {"of another scope", w.narrowToken, steps.ErrDenied}} {
+		environ := []string{"GITEA_SERVER_URL=" + w.seen.url, "GITEA_TOKEN=" + tc.token}
+		for kind, in := range map[string]steps.Params{"pull": {"number": steps.IntOf(w.stale)}, "run": {"run": steps.IdentOf(w.failedRun)}, "artifacts": {"run": steps.IdentOf(w.failedRun)}} {
+			if _, _, err := w.lookAs(t, kind, environ, in); !errors.Is(err, tc.is) || strings.Contains(err.Error(), tc.token) {
+				t.Errorf("%s, a token %s: %v, want %q", kind, tc.name, err, tc.is)
+			}
+		}
+		if _, _, err := w.lookAs(t, "pull", environ, steps.Params{"branch": steps.StringOf("no-such-branch")}); !errors.Is(err, tc.is) {
+			t.Errorf("by branch, a token %s: %v, want %q and never absent", tc.name, err, tc.is)
+		}
+	}
 }
