@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -260,7 +261,13 @@ func (c giteaReader) run(ctx context.Context, repo string, q question) (run, err
 	r.not["actor"] = "Gitea lists tasks without who began them"
 	r.not["runner"] = "Gitea lists tasks without their runner"
 	r.not["step"] = "Gitea lists tasks without their steps: forge/log reads them from the log"
-	waiting, err := c.waiting(ctx, repo, &r)
+	var ended []string
+	for name, t := range seen {
+		if t.status == "cancelled" {
+			ended = append(ended, name)
+		}
+	}
+	waiting, err := c.waiting(ctx, repo, &r, ended)
 	if q.job != "" {
 		waiting, err = 0, nil
 	}
@@ -268,8 +275,9 @@ func (c giteaReader) run(ctx context.Context, repo string, q question) (run, err
 	return r, nil
 }
 
-// waiting counts the jobs of a run that have not ended, by the statuses of its commit.
-func (c giteaReader) waiting(ctx context.Context, repo string, r *run) (n int, err error) {
+// waiting counts the jobs of a run that have not ended, by the statuses of its commit. Of those that were cancelled the task
+// counts: Gitea leaves their status pending where a later push cancelled them.
+func (c giteaReader) waiting(ctx context.Context, repo string, r *run, ended []string) (n int, err error) {
 	if r.head == "" {
 		return 0, errNoHead
 	}
@@ -278,18 +286,20 @@ func (c giteaReader) waiting(ctx context.Context, repo string, r *run) (n int, e
 	err = c.listed(ctx, c.repo(repo, "commits", r.head, "status"), "", "checks", &r.raw, func(raw []byte) (page, error) {
 		list, at, err := parseHubStatus(raw)
 		for _, s := range list {
-			if strings.Contains(s.url, mark) {
-				of++
-				if s.says == pending {
-					n++
-				}
+			if !strings.Contains(s.url, mark) {
+				continue
+			}
+			of++
+			told := slices.ContainsFunc(ended, func(name string) bool { return strings.HasSuffix(" "+s.name, " / "+name+" ("+r.event+")") })
+			if s.says == pending && !told {
+				n++
 			}
 		}
 		at.total = max(at.total, 0)
 		return at, err
 	})
 	if err == nil && of == 0 {
-		err = errors.New("Gitea posted no status of this run to its commit, so jobs that wait for a runner cannot be seen")
+		err = errors.New("the commit has no status of this run, so jobs that wait for a runner cannot be seen")
 	}
 	return n, err
 }

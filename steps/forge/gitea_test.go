@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,7 @@ type realWorld struct {
 	run   *labforge.Runner
 
 	waitingRun, waitingJob  string
+	cancelledRun            string
 	narrowToken, blindToken string
 }
 
@@ -61,7 +63,7 @@ func giteaWorld(t *testing.T) *realWorld {
 
 const workflow = `on:
   push:
-    branches: [ci, ci-2]
+    branches: [ci, ci-2, ci-3]
 jobs:
   plan:
     runs-on: ubuntu-latest
@@ -78,7 +80,7 @@ jobs:
 
 // buildGitea does on a real Gitea what the contract asks about.
 func buildGitea() (*realWorld, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "handrail-forge-")
 	if err != nil {
@@ -182,6 +184,29 @@ func buildGitea() (*realWorld, error) {
 	must(j.Step(ctx, "success", "⭐ Run Main tofu plan"))
 	w.runningRun = "2"
 
+	// One that a later push cancels while its plan runs.
+	_, err = r.Commit(ctx, w.alice, "ci-3", "ci", "c.txt", "c", "cancelled by the next")
+	must(err)
+	j, err = w.run.Take(ctx)
+	must(err)
+	if failed != nil {
+		return nil, failed
+	}
+	must(j.Step(ctx, "success", "⭐ Run Main tofu plan"))
+	_, err = r.Commit(ctx, w.alice, "ci-3", "", "d.txt", "d", "the next")
+	must(err)
+	w.cancelledRun = "3"
+	must(until(ctx, func() (bool, error) {
+		all, err := r.Tasks(ctx, w.alice)
+		return slices.ContainsFunc(all, func(k labforge.Task) bool { return k.ID == j.Task && k.Status == "cancelled" }), err
+	}))
+	next, err := w.run.Take(ctx)
+	must(err)
+	if failed != nil {
+		return nil, failed
+	}
+	must(next.End(ctx, "failure"))
+
 	// One whose plan is over, and whose apply no runner has taken.
 	_, err = r.Commit(ctx, w.alice, "ci-2", "ci", "b.txt", "b", "once more") // on a branch of its own: a push cancels what runs on one
 	must(err)
@@ -192,7 +217,7 @@ func buildGitea() (*realWorld, error) {
 	}
 	must(j.Step(ctx, "success", "⭐ Run Main tofu plan"))
 	must(j.End(ctx, "success"))
-	w.waitingRun, w.waitingJob = "3", count(j.Task)
+	w.waitingRun, w.waitingJob = "5", count(j.Task)
 
 	// The token may read the repository and nothing else.
 	token, err := reader.NewToken(ctx, "read:repository")
@@ -269,6 +294,19 @@ func TestGiteaHidesWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	said(t, obs, map[string]string{"run": w.waitingRun, "state": over, "run_over": "yes", "result": success})
+}
+
+// TestGiteaCancels: a later push cancels a run. It is over, although Gitea leaves the status of its job pending.
+func TestGiteaCancels(t *testing.T) {
+	w := giteaWorld(t)
+	obs, out, err := w.look(t, "run", steps.Params{"run": steps.IdentOf(w.cancelledRun)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said(t, obs, map[string]string{"jobs": "plan=cancelled", "state": over, "run_over": "yes", "result": cancelled})
+	if t.Failed() {
+		t.Logf("the statuses: %s", keptOf(out, "checks"))
+	}
 }
 
 // TestGiteaTokens: one that may see nothing of the repository, and one that may read no repository at all.

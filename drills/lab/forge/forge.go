@@ -58,11 +58,11 @@ func (f *Forge) Log() string { return f.server.Log() }
 // admin makes the account that makes all others. Only the program can: the API wants an administrator.
 func (f *Forge) admin(ctx context.Context) (*User, error) {
 	const name = "lab-admin"
-	out, err := f.run(ctx, "admin", "user", "create", "--admin", "--username", name, "--email", name+"@lab.invalid", "--password", word(), "--must-change-password=false")
-	if err != nil {
+	if _, err := f.run(ctx, "admin", "user", "create", "--admin", "--username", name, "--email", name+"@lab.invalid", "--password", word(), "--must-change-password=false"); err != nil {
 		return nil, err
 	}
-	if out, err = f.run(ctx, "admin", "user", "generate-access-token", "--username", name, "--token-name", "lab", "--scopes", "all", "--raw"); err != nil {
+	out, err := f.run(ctx, "admin", "user", "generate-access-token", "--username", name, "--token-name", "lab", "--scopes", "all", "--raw")
+	if err != nil {
 		return nil, err
 	}
 	lines := strings.Fields(out)

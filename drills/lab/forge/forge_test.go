@@ -2,7 +2,6 @@ package forge_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -169,5 +168,5 @@ func resident(pid int) string {
 			return strings.Join(strings.Fields(rest), " ")
 		}
 	}
-	return fmt.Sprint("unknown")
+	return "unknown"
 }
