@@ -50,7 +50,7 @@ func gateBefore(s *State, id string, judge func(step string) []Verdict) string {
 // than what people said or did since: what it found may be over. Once it was read again,
 // only another word asks for it anew. In recover, a first read that speaks against what was
 // said to be done by hand is read again too: it may be done by now.
-func lookBehind(s *State, gate string, options []Option) bool {
+func lookBehind(s *State, gate string, options []Option, judge func(step string) []Verdict) bool {
 	word, byHand := int64(0), int64(0)
 	for i := range s.Steps {
 		st := &s.Steps[i]
@@ -68,17 +68,25 @@ func lookBehind(s *State, gate string, options []Option) bool {
 			continue
 		}
 		against := slices.ContainsFunc(st.Speaking(), func(f Finding) bool { return slices.Contains(f.Against, gate) })
-		if against && markRenewed(options, want{kind: DoProbe, step: st.ID}) {
+		if against && (renewFor(st.ID, options, judge) || !idle(s, want{kind: DoProbe, step: st.ID}, judge) && mark(options, want{kind: DoProbe, step: st.ID})) {
 			return true
 		}
 	}
 	return false
 }
 
-// markRenewed is [mark], or recommends what only grew too old and is in the way of that.
-func markRenewed(options []Option, w want) bool {
-	i := slices.IndexFunc(options, func(o Option) bool { return w.is(&o) })
-	return mark(options, w) || i >= 0 && renew(options[i].Stale, options)
+// renewFor marks the first read or answer that only grew too old for a step to be known to apply.
+func renewFor(step string, options []Option, judge func(step string) []Verdict) bool {
+	if judge == nil {
+		return false
+	}
+	var aged []string
+	for _, v := range judge(step) {
+		for _, name := range v.Aged {
+			aged = append(aged, runbookOf(step)+"/"+name)
+		}
+	}
+	return renew(aged, options)
 }
 
 // doubted marks the first question whose answer a finding speaks against that keeps a gate shut:

@@ -107,6 +107,15 @@ func TestWorkByHandIsLookedAtAgain(t *testing.T) {
 		if got := recommended(s, judge); got != "probe "+rest {
 			t.Errorf("heavy %t: recommended %q", heavyRead, got)
 		}
+		aged := func(id string) []Verdict {
+			if id == rest {
+				return []Verdict{{Result: Unknown, Aside: true, Aged: []string{"holder"}}}
+			}
+			return judge(id)
+		}
+		if got := recommended(s, aged); !strings.HasPrefix(got, "answer "+holder) {
+			t.Errorf("heavy %t, and whether it applies is too old: recommended %q", heavyRead, got)
+		}
 		end := read(rest, 2, "ok", "true")
 		end.Findings = []Finding{{Level: record.Critical, Say: "it is not merged", Against: []string{fix}}}
 		if got := recommended(tell(t, s, ProbeStart{Step: rest, N: 2}, end), judge); got != "skip "+fix {

@@ -25,12 +25,16 @@ func AnswerForm(env *screen.Env, step string, c form.Choice) *form.Form {
 		hint = ink.Shown(card.Evidence)
 	}
 	how := form.Named("how", "how", hint, true)
-	if st.ID == step && st.Answer == c.Value {
+	// What is too old is said anew: the words of then are no witness of now.
+	anew := slices.ContainsFunc(env.Snap.Options, func(o triage.Option) bool {
+		return o.Recommended && o.Kind == triage.DoAnswer && o.Step == step
+	})
+	if st.ID == step && st.Answer == c.Value && !anew {
 		how.Edit.Set(st.How)
 	}
 	return &form.Form{Title: ink.Say("Answer: %s", c.Value), Intro: naming([]ink.Text{ink.Shown(card.Ask), c.Help}, card.Naming(c.Value)), Fields: []form.Field{how},
 		Submit: func(v map[string]string) tea.Cmd {
-			if now, _ := env.Snap.State.Step(step); now.Status == triage.Settled && now.Answer == c.Value && now.How == v["how"] {
+			if now, _ := env.Snap.State.Step(step); !anew && now.Status == triage.Settled && now.Answer == c.Value && now.How == v["how"] {
 				env.Warn("", "This answer is recorded already, in the same words.")
 				return nil
 			}
