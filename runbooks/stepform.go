@@ -105,7 +105,13 @@ func (r *reader) step(phase triage.Phase, n *yaml.Node) {
 	for _, c := range r.Items(f["covers"], "covers") {
 		code := r.OneOf(c, "covers", evidenceCodes())
 		if slices.Contains(toldCodes(), code) && (fm.kind == triage.ProbeStep || fm.kind == triage.WatchStep) {
-			r.Fail(c, "let a manual step or a question cover it", "no probe reads %s: a person names it", code)
+			var kind steps.Kind
+			if uses := f[fm.key]; uses != nil {
+				kind, _ = r.cat.Lookup(uses.Value)
+			}
+			if !slices.Contains(kind.Covers, code) {
+				r.Fail(c, "let a manual step or a question cover it", "this probe reads no %s: a person names it", code)
+			}
 		}
 		s.Covers = append(s.Covers, code)
 	}

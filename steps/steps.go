@@ -44,6 +44,9 @@ type Kind struct {
 	// Tells is what one step of this kind reads or runs, in words, for the person who
 	// is asked to trust its runbook; nil for its parameters and what the kind touches.
 	Tells func(With) string
+	// Covers are the items of evidence that a person names elsewhere (E1 commit, E2 pull request, E3 run, E5 policy, E6
+	// approver) and that a probe of this kind reads.
+	Covers []string
 	// Layers are what keeps a probe of this kind from writing; nil for those of its class.
 	Layers []string
 	// Again is how long after an act of this gate, once it is done, its target is

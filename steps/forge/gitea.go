@@ -175,6 +175,9 @@ func (c giteaReader) pullOf(ctx context.Context, repo, branch string) (newest in
 	err = c.each(ctx, c.repo(repo, "pulls"), "state=all&sort=newest", func(raw []byte) (page, error) {
 		return parseHubPulls(raw, branch, func(n int64) { newest = max(newest, n) })
 	})
+	if newest > 0 && errors.Is(err, errLong) { // the newest come first: what is beyond is older
+		err = nil
+	}
 	return newest, err
 }
 
@@ -230,11 +233,16 @@ func (c giteaReader) run(ctx context.Context, repo string, q question) (run, err
 		list, at, err := parseGiteaTasks(raw)
 		tasks = append(tasks, list...)
 		return at, err
-	}); err != nil {
+	}); err != nil && !errors.Is(err, errLong) {
 		return r, err
+	} else if err != nil {
+		r.not["older tasks"] = "Gitea lists tasks with the newest first, and " + err.Error()
 	}
 	picked, number, more := pickTasks(tasks, q)
 	r.more = more
+	if number == 0 && r.not["older tasks"] != "" {
+		return r, errors.New(r.not["older tasks"])
+	}
 	if number == 0 {
 		r.nothing = "no runner took a job of it, and Gitea lists no other: it may wait for one"
 		return r, nil

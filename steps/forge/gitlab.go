@@ -309,12 +309,15 @@ func parseLabMerges(raw []byte, branch string, from func(int64)) (page, error) {
 	var in []struct {
 		IID    int64  `json:"iid"`
 		Source string `json:"source_branch"`
+		From   *int64 `json:"source_project_id"` // null where the fork is gone
+		To     *int64 `json:"target_project_id"`
 	}
 	if err := decode(raw, &in); err != nil {
 		return page{}, err
 	}
 	for _, m := range in {
-		if m.Source == branch && m.IID > 0 {
+		fork := m.To != nil && (m.From == nil || *m.From != *m.To) // in which anyone may call a branch what they like
+		if m.Source == branch && m.IID > 0 && !fork {
 			from(m.IID)
 		}
 	}

@@ -31,8 +31,19 @@ type hubPull struct {
 }
 
 type hubEnd struct {
-	Ref string `json:"ref"`
-	SHA string `json:"sha"`
+	Ref  string `json:"ref"`
+	SHA  string `json:"sha"`
+	Repo *struct {
+		ID int64 `json:"id"`
+	} `json:"repo"` // null where the fork is gone
+}
+
+// ofFork reports whether it comes from another repository, in which anyone may call a branch what they like.
+func (in hubPull) ofFork() bool {
+	if in.Head.Repo == nil || in.Base.Repo == nil {
+		return in.Base.Repo != nil
+	}
+	return in.Head.Repo.ID != in.Base.Repo.ID
 }
 
 func parseHubPull(raw []byte) (pull, error) {
@@ -68,7 +79,7 @@ func parseHubPulls(raw []byte, branch string, from func(number int64)) (page, er
 		return page{}, err
 	}
 	for _, p := range in {
-		if p.Head.Ref == branch && p.Number > 0 {
+		if p.Head.Ref == branch && p.Number > 0 && !p.ofFork() {
 			from(p.Number)
 		}
 	}

@@ -39,7 +39,7 @@ func Kinds() []steps.Kind {
 		kind("pull", "Reads a pull request: its commits, who approved which of them, what its branch asks for, its checks, and who owns the code. What the token may not see is unknown, never absent.",
 			[]steps.Field{repo,
 				{Name: "number", Type: steps.Int, Doc: "its number"},
-				{Name: "branch", Type: steps.String, Pattern: branchName, Doc: "instead of a number: the branch that it comes from, of whose pull requests the newest is read"},
+				{Name: "branch", Type: steps.String, Pattern: branchName, Doc: "instead of a number: the branch of the repository itself, not of a fork, of whose pull requests the newest is read"},
 			}, pullFacts(), readPull, "keeps its answers and the file of code owners"),
 		kind("run", "Reads a run of CI: whether it is over, how it ended, which job and step failed, who began it, on which runner and commit.",
 			which, runFacts(), readRun, "keeps its answers"),
@@ -49,7 +49,12 @@ func Kinds() []steps.Kind {
 			append(which, steps.Field{Name: "artifact", Type: steps.String, Pattern: runName, Doc: "the one that is meant"}), artifactFacts(), readArtifacts),
 	}
 	for i := range kinds {
-		if kinds[i].Name == "forge/log" {
+		switch kinds[i].Name {
+		case "forge/pull":
+			kinds[i].Covers = []string{"E1", "E2", "E6"}
+		case "forge/run":
+			kinds[i].Covers = []string{"E1", "E3"}
+		case "forge/log":
 			kinds[i].Takes = func(steps.Params) time.Duration { return 5 * time.Minute } // some hundred MiB over a slow line
 		}
 	}
