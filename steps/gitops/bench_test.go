@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,8 +55,8 @@ var fleetWays = []struct {
 	}},
 }
 
-// fleetPeers ask kubectl and jq for what is listed: the command line of Flux embeds files that its module does not hold, and
-// cannot be built from it.
+// fleetPeers ask kubectl and jq for what is listed. The command line of Flux embeds files that its module does not hold, so the
+// lab does not build it; it is a peer where one is in PATH.
 var fleetPeers = []struct{ name, resource, filter string }{
 	{"kubectl-applications", "applications.argoproj.io", `.items[] | [.metadata.name, .status.sync.status, .status.health.status, .status.reconciledAt] | @tsv`},
 	{"kubectl-kustomizations", "kustomizations.kustomize.toolkit.fluxcd.io", `.items[] | [.metadata.name, (.spec.suspend // false), .status.lastAppliedRevision] | @tsv`},
@@ -108,6 +109,10 @@ func BenchmarkFleet(b *testing.B) {
 		})
 	}
 	tell("kubectl-jq", peers, most)
+	if _, err := exec.LookPath("flux"); err == nil {
+		took, peak := fleetFlux(b, kubeconfig)
+		tell("flux-get-all", took, peak)
+	}
 	for _, way := range fleetWays {
 		tell(way.name, best[way.name], fleetMemory(b, way.name, kubeconfig, namespace))
 	}
@@ -204,6 +209,22 @@ func fleetPeer(b *testing.B, kubeconfig, resource, filter string) (took time.Dur
 			}
 		}
 	}
+}
+
+// fleetFlux measures flux get all, which reads the half of the fleet that is of Flux.
+func fleetFlux(b *testing.B, kubeconfig string) (took time.Duration, peak int64) {
+	b.Helper()
+	cmd := exec.CommandContext(b.Context(), "flux", "--kubeconfig", kubeconfig, "--timeout", "5m", "get", "all", "-A")
+	cmd.Env = []string{"HOME=" + b.TempDir()}
+	var lines bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &lines, os.Stderr
+	began := time.Now()
+	err := cmd.Run()
+	took = time.Since(began)
+	if n := bytes.Count(lines.Bytes(), []byte("kustomization/shop-")); err != nil || n != fleetApps {
+		b.Fatalf("flux get all: %d lines, %v", n, err)
+	}
+	return took, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 }
 
 // fleet starts a lab of its own and fills it. No controller runs: what they would have written is written here.
