@@ -72,6 +72,24 @@ func (d *Dialogue) giveParam(ctx context.Context, snap view.Snapshot, o triage.O
 	return d.S.Do(ctx, triage.Intent{Kind: triage.DoPlan, Value: o.Value, Params: map[string]string{name: value}, Seen: snap.State.Seq})
 }
 
+// skip asks why a step is passed over. At a closed gate where another runbook matches, that one can be named instead.
+func (d *Dialogue) skip(ctx context.Context, snap view.Snapshot, o triage.Option, in triage.Intent) (triage.Intent, error) {
+	if len(snap.LeadsAt(o)) > 0 {
+		id, err := d.read(ctx, "runbook, empty to go past the closed gate> ")
+		if err != nil {
+			return in, err
+		}
+		if id = strings.TrimSpace(id); id != "" {
+			in = triage.Intent{Kind: triage.DoPlan, Seen: snap.State.Seq}
+			err = d.switchTo(ctx, snap, &in, id)
+			return in, err
+		}
+	}
+	why, err := d.must(ctx, "why> ")
+	in.Text = why
+	return in, err
+}
+
 // switchTo asks for what another runbook is given, and for its id where that is not typed yet.
 func (d *Dialogue) switchTo(ctx context.Context, snap view.Snapshot, in *triage.Intent, id string) (err error) {
 	if id == "" {
@@ -164,18 +182,7 @@ func (d *Dialogue) take(ctx context.Context, snap view.Snapshot, o triage.Option
 			in.Text, err = d.must(ctx, "why> ")
 		}
 	case triage.DoSkip:
-		if leads := snap.LeadsAt(o); len(leads) > 0 {
-			var id string
-			if id, err = d.read(ctx, "runbook, empty to go past the closed gate> "); err != nil {
-				break
-			}
-			if id = strings.TrimSpace(id); id != "" {
-				in = triage.Intent{Kind: triage.DoPlan, Seen: snap.State.Seq}
-				err = d.switchTo(ctx, snap, &in, id)
-				break
-			}
-		}
-		in.Text, err = d.must(ctx, "why> ")
+		in, err = d.skip(ctx, snap, o, in)
 	case triage.DoDisarm:
 		in.Text, err = d.must(ctx, "why> ")
 	case triage.DoNote:

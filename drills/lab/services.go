@@ -282,7 +282,7 @@ func giteaPart() service {
 			{gitea, "options/locale/locale_en-US.ini"}}}, serveGitea}
 }
 
-// serveGitea keeps repositories, a database of one file and its settings in dir. It dials no one: no update check, no
+// serveGitea keeps repositories, a database of one file and its settings in dir. It dials nothing else: no update check, no
 // avatars, no mail, no SSH, no migration, and webhooks go to loopback alone. GITEA_CONFIG names the settings, by which the
 // program makes accounts and tokens.
 func serveGitea(dir, addr string) (launch, error) {

@@ -50,8 +50,6 @@ func Kinds() []steps.Kind {
 	}
 	for i := range kinds {
 		switch kinds[i].Name {
-		case "forge/pull":
-			kinds[i].Covers = []string{"E1", "E2", "E6"}
 		case "forge/run":
 			kinds[i].Covers = []string{"E1", "E3"}
 		case "forge/log":

@@ -106,6 +106,9 @@ func (a asked) tellRun(r run, q question, obs *steps.Observation) {
 	a.text("name", r.name, unsaid)
 	a.text("event", r.event, unsaid)
 	a.ident("head", r.head, unsaid)
+	if r.head == "" { // the reading stands for the commit as evidence
+		obs.Gaps = append(obs.Gaps, "head: "+unsaid)
+	}
 	a.text("branch", r.branch, unsaid)
 	a.text("actor", r.actor, orElse(r.not["actor"], unsaid))
 	a.at("started", r.started, "it has not started, or the forge does not say when")
