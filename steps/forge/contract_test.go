@@ -100,8 +100,13 @@ func (w *world) tellsStale(t *testing.T) {
 		"merge_commit": "?", "merged_at": "?", "merged_by": "?", "approval": "older", "approvers": "[]", "approver": "", "approved_at": "?", "approved_commit": w.older,
 		"older_approvers": `["` + w.other + `"]`, "own_approval": "false", "required": "1", "enough": "no", "checks": "ci/plan=failure", "checks_state": "failure",
 		"failed_checks": `["ci/plan"]`, "required_checks": `["ci/plan"]`, "missing_checks": `["ci/plan"]`, "checked_at": "*", "files": `["env/prod/main.tf"]`, "owners_file": "CODEOWNERS"}
+	want["owners"], want["owner_approval"] = `["env/prod/: @hubot"]`, "no"
+	if w.vendor == gitea {
+		want["owners"] = `["env/prod/.*: @bob"]`
+	}
+	want["owners_missing"] = want["owners"]
 	if w.vendor == gitlab { // it does not say for which commit an approval was
-		for _, name := range []string{"approval", "approvers", "approver", "approved_commit", "older_approvers", "enough"} {
+		for _, name := range []string{"approval", "approvers", "approver", "approved_commit", "older_approvers", "enough", "owner_approval", "owners_missing"} {
 			want[name] = "?"
 		}
 		want["required_checks"], want["missing_checks"] = "[]", "[]" // a pipeline is required whole, or not

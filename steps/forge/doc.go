@@ -17,6 +17,9 @@
 // unknown with both in its reason. What is absent is told by a list that was read to its end. A list longer than a bound
 // is unknown. Each part of a pull request is unknown by itself, with the reason in the fact and in a gap.
 //
+// Code owners are read from the branch that binds, never from the head. Members of a team are not asked for: an approval
+// that may be theirs leaves open whether an owner approved.
+//
 // Vocabulary: a pull is a pull request or a merge request; a run is a workflow run or a pipeline; a job is one of its
 // jobs, and of Gitea the task that a runner took. A run is over when nothing of it can run any more without a person.
 //

@@ -49,9 +49,9 @@ func (c giteaReader) pull(ctx context.Context, repo string, number int64) (pull,
 	}
 	p.not.add(partBase, err)
 	p.not.add(partChecks, c.checks(ctx, repo, &p))
-	p.not.add(partOwners, findOwners(&p, []string{"CODEOWNERS", ".gitea/CODEOWNERS", "docs/CODEOWNERS"}, func(dir string) ([]string, error) { return c.names(ctx, repo, p.head, dir) },
+	p.not.add(partOwners, findOwners(&p, p.standard, []string{"CODEOWNERS", ".gitea/CODEOWNERS", "docs/CODEOWNERS"}, func(dir string) ([]string, error) { return c.names(ctx, repo, p.standard, dir) },
 		func(name string) ([]byte, error) {
-			got, err := c.get(ctx, c.repo(repo, "raw")+path(strings.Split(name, "/")...), "ref="+p.head)
+			got, err := c.get(ctx, c.repo(repo, "raw")+path(strings.Split(name, "/")...), "ref="+url.QueryEscape(p.standard))
 			return got.raw, err
 		}))
 	return p, nil
@@ -150,7 +150,7 @@ func (c *client) names(ctx context.Context, repo, at, dir string) ([]string, err
 	if dir != "" {
 		below += path(strings.Split(dir, "/")...)
 	}
-	got, err := c.get(ctx, below, "ref="+at)
+	got, err := c.get(ctx, below, "ref="+url.QueryEscape(at))
 	if err != nil {
 		return nil, err
 	}

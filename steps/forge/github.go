@@ -18,6 +18,9 @@ func (c githubReader) repo(repo string, parts ...string) string {
 	return "/repos/" + repo + path(parts...)
 }
 
+// mostHubFiles is where GitHub ends the list of changed files (REST API, List pull requests files).
+const mostHubFiles = 3000
+
 func (c githubReader) pull(ctx context.Context, repo string, number int64) (pull, error) {
 	n := count(number)
 	got, err := c.get(ctx, c.repo(repo, "pulls", n), "")
@@ -34,17 +37,23 @@ func (c githubReader) pull(ctx context.Context, repo string, number int64) (pull
 		p.reviews = append(p.reviews, list...)
 		return at, err
 	}))
-	p.not.add(partFiles, c.each(ctx, c.repo(repo, "pulls", n, "files"), "", func(raw []byte) (page, error) {
+	told := 0
+	err = c.each(ctx, c.repo(repo, "pulls", n, "files"), "", func(raw []byte) (page, error) {
 		list, at, err := parseHubFiles(raw)
 		p.files = append(p.files, list...)
+		told += at.entries
 		return at, err
-	}))
+	})
+	if err == nil && told >= mostHubFiles {
+		err = fmt.Errorf("GitHub tells %d changed files at most, and this may be more", mostHubFiles)
+	}
+	p.not.add(partFiles, err)
 	p.not.add(partBase, c.behind(ctx, repo, &p))
 	p.not.add(partRequired, c.required(ctx, repo, &p))
 	p.not.add(partChecks, c.checks(ctx, repo, &p))
-	p.not.add(partOwners, findOwners(&p, []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}, func(dir string) ([]string, error) { return c.names(ctx, repo, p.head, dir) },
+	p.not.add(partOwners, findOwners(&p, p.base, []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}, func(dir string) ([]string, error) { return c.names(ctx, repo, p.base, dir) },
 		func(name string) ([]byte, error) {
-			got, err := c.get(ctx, c.repo(repo, "contents")+path(strings.Split(name, "/")...), "ref="+p.head)
+			got, err := c.get(ctx, c.repo(repo, "contents")+path(strings.Split(name, "/")...), "ref="+url.QueryEscape(p.base))
 			if err != nil {
 				return nil, err
 			}

@@ -102,9 +102,9 @@ func (c gitlabReader) pull(ctx context.Context, repo string, number int64) (pull
 	}))
 	p.not.add(partBase, c.base(ctx, repo, &p))
 	p.not.add(partChecks, c.checks(ctx, repo, &p))
-	p.not.add(partOwners, findOwners(&p, []string{"CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}, func(dir string) ([]string, error) { return c.tree(ctx, repo, p.head, dir) },
+	p.not.add(partOwners, findOwners(&p, p.base, []string{"CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}, func(dir string) ([]string, error) { return c.tree(ctx, repo, p.base, dir) },
 		func(name string) ([]byte, error) {
-			got, err := c.get(ctx, c.project(repo, "repository", "files", name, "raw"), "ref="+p.head)
+			got, err := c.get(ctx, c.project(repo, "repository", "files", name, "raw"), "ref="+url.QueryEscape(p.base))
 			return got.raw, err
 		}))
 	return p, nil
@@ -285,7 +285,7 @@ func parseLabStatuses(raw []byte) ([]check, page, error) {
 }
 
 func (c gitlabReader) tree(ctx context.Context, repo, at, dir string) ([]string, error) {
-	query := "ref=" + at
+	query := "ref=" + url.QueryEscape(at)
 	if dir != "" {
 		query += "&path=" + url.QueryEscape(dir)
 	}

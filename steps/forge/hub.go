@@ -34,7 +34,8 @@ type hubEnd struct {
 	Ref  string `json:"ref"`
 	SHA  string `json:"sha"`
 	Repo *struct {
-		ID int64 `json:"id"`
+		ID      int64  `json:"id"`
+		Default string `json:"default_branch"`
 	} `json:"repo"` // null where the fork is gone
 }
 
@@ -57,6 +58,9 @@ func parseHubPull(raw []byte) (pull, error) {
 func (in hubPull) pull() pull {
 	p := pull{number: in.Number, title: words(in.Title), url: words(in.URL), draft: in.Draft, author: words(in.User.Login), head: sha(in.Head.SHA), branch: words(in.Head.Ref),
 		base: words(in.Base.Ref), created: in.Created, mergeBase: sha(in.MergeBase), behind: -1, not: gaps{}}
+	if in.Base.Repo != nil {
+		p.standard = words(in.Base.Repo.Default)
+	}
 	switch {
 	case in.Merged || in.MergedAt != nil:
 		p.state, p.merge = "merged", sha(in.Commit)

@@ -33,6 +33,7 @@ type pull struct {
 	checks   []check
 	files    []string
 	owners   owners
+	standard string // default branch of the repository
 
 	not gaps // what is unknown, by part
 	raw []kept
@@ -82,7 +83,8 @@ type check struct {
 	at        time.Time
 }
 
-// owners is the file of code owners at the head.
+// owners is the file of code owners on the branch that binds: of Gitea the default branch of the repository, of the others the
+// base branch.
 type owners struct {
 	at   string // its path, "" for none
 	text []byte

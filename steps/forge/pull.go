@@ -50,7 +50,10 @@ func pullFacts() []steps.Field {
 		{Name: "required_checks", Type: steps.Strings, Doc: "checks that the base branch asks for"},
 		{Name: "missing_checks", Type: steps.Strings, Doc: "those of them that the head lacks or that are not green"},
 		{Name: "files", Type: steps.Strings, Doc: "files that it changes, of one that moves both names"},
-		{Name: "owners_file", Type: steps.String, Doc: "path of the file of code owners at the head, empty where there is none"},
+		{Name: "owners_file", Type: steps.String, Doc: "path of the file of code owners on the branch that binds, empty where there is none"},
+		{Name: "owners", Type: steps.Strings, Doc: "each rule of it that matches a changed file, with its owners"},
+		{Name: "owner_approval", Type: steps.Enum, Values: []string{"yes", "no", "none"}, Doc: "whether an owner of each such rule approved the head; none where no changed file has an owner"},
+		{Name: "owners_missing", Type: steps.Strings, Doc: "the rules whose owners did not"},
 	}
 }
 
@@ -132,11 +135,7 @@ func (a asked) tellPull(p pull, obs *steps.Observation) {
 	} else {
 		a.f.Set("files", steps.StringsOf(unique(p.files)))
 	}
-	if why := p.not[partOwners]; why != "" {
-		a.f.Unknown(why, "owners_file")
-	} else {
-		a.f.Set("owners_file", steps.StringOf(p.owners.at))
-	}
+	a.tellOwners(p, obs)
 	obs.Summary = fmt.Sprintf("Pull request %d of %s is %s, %s; %s; checks: %s.", p.number, a.in.Text("repo"), orElse(p.state, "in a state that is not known"),
 		headWords(p.head), s, a.f.Got("checks_state").Text())
 }
@@ -206,6 +205,68 @@ func (a asked) tellReviews(p pull, obs *steps.Observation) string {
 		return "approved by its author alone"
 	}
 	return "not approved"
+}
+
+// tellOwners holds the approvals of the head against the file of code owners.
+func (a asked) tellOwners(p pull, obs *steps.Observation) {
+	if why := p.not[partOwners]; why != "" {
+		a.f.Unknown(why, "owners_file", "owners", "owner_approval", "owners_missing")
+		return
+	}
+	a.f.Set("owners_file", steps.StringOf(p.owners.at))
+	if p.owners.at != "" && slices.Contains(p.files, p.owners.at) {
+		obs.Say(steps.Warning, "The pull request changes %s, which says who must approve.", p.owners.at)
+	}
+	var asks []demand
+	rules, err := parseOwners(a.vendor, p.owners.text)
+	if why := p.not[partFiles]; err == nil && p.owners.at != "" && why != "" {
+		err = errors.New(why)
+	} else if err == nil {
+		asks, err = ownerDemands(a.vendor, rules, unique(p.files))
+	}
+	if err != nil {
+		a.f.Unknown(err.Error(), "owners", "owner_approval", "owners_missing")
+		return
+	}
+	lines := []string{}
+	for _, d := range asks {
+		lines = append(lines, words(d.String()))
+	}
+	a.f.Set("owners", steps.StringsOf(unique(lines)))
+	j := judge(p)
+	switch why := p.not[partReviews]; {
+	case len(asks) == 0:
+		a.f.Set("owner_approval", steps.EnumOf("none"))
+		a.f.Set("owners_missing", steps.StringsOf([]string{}))
+		return
+	case why != "" || p.head == "" || p.author == "":
+		a.f.Unknown(orElse(why, "the forge names no head or no author to hold them against"), "owner_approval", "owners_missing")
+		return
+	case j.unclear:
+		a.f.Unknown("for which commit an approval was is unknown", "owner_approval", "owners_missing")
+		return
+	}
+	missing, open := []string{}, false
+	for _, d := range asks {
+		ok, err := d.met(a.vendor, j.head)
+		if open = open || err != nil; !ok && err == nil {
+			missing = append(missing, words(d.String()))
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		a.f.Set("owner_approval", steps.EnumOf("no"))
+		obs.Say(steps.Warning, "No owner approved the head for %s.", strings.Join(missing, "; "))
+	case open:
+		a.f.Unknown(errMembership.Error(), "owner_approval")
+	default:
+		a.f.Set("owner_approval", steps.EnumOf("yes"))
+	}
+	if open {
+		a.f.Unknown(errMembership.Error(), "owners_missing")
+	} else {
+		a.f.Set("owners_missing", steps.StringsOf(missing))
+	}
 }
 
 // judgement is what reviews come to.

@@ -45,3 +45,6 @@ func (c *client) listed(ctx context.Context, below, query, role string, to *[]ke
 
 // errNoHead says that the head of a pull request is unknown, and what is asked by it too.
 var errNoHead = errors.New("the forge named no commit as its head")
+
+// errNoBranch says that the branch whose file of code owners binds is unknown.
+var errNoBranch = errors.New("the forge named no branch whose file of code owners binds")

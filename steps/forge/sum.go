@@ -75,11 +75,12 @@ func digest(text string) string {
 	return ""
 }
 
-// findOwners reads the first file of code owners that is there. Whether one is there is told by the list of its folder,
+// findOwners reads the first file of code owners that is there on the branch that binds: a pull request that changes the file
+// does not choose its own approvers. Whether one is there is told by the list of its folder,
 // which needs the same right as the file: a 404 says nothing.
-func findOwners(p *pull, places []string, names func(dir string) ([]string, error), read func(name string) ([]byte, error)) error {
-	if p.head == "" {
-		return errNoHead
+func findOwners(p *pull, branch string, places []string, names func(dir string) ([]string, error), read func(name string) ([]byte, error)) error {
+	if branch == "" {
+		return errNoBranch
 	}
 	listed := map[string][]string{}
 	list := func(dir string) ([]string, error) {
