@@ -35,6 +35,8 @@ preserve:
 		{"forge/run", "repo: a/b, run: '7'", "E6", false},
 		{"forge/pull", "repo: a/b, number: 7", "E6", false}, // it may find that there is no approver
 		{"forge/artifacts", "repo: a/b, run: '7'", "E3", false},
+		{"policy/result", "file: gate.json", "E5", true},
+		{"policy/exceptions", "file: exceptions.yaml", "E5", false},
 		{"terraform/lock", "dir: .", "E9", true},
 		{"terraform/lock", "dir: .", "E1", false},
 	} {

@@ -14,6 +14,7 @@ import (
 	"handrail/steps/keycloak"
 	"handrail/steps/kube"
 	"handrail/steps/own"
+	"handrail/steps/policy"
 	"handrail/steps/rabbitmq"
 	"handrail/steps/terraform"
 )
@@ -37,6 +38,7 @@ func New() *Catalog {
 		gitops.Kinds(),
 		keycloak.Kinds(),
 		forge.Kinds(),
+		policy.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}
