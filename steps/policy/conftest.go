@@ -123,6 +123,10 @@ func readConftestText(lines []string, d *decision) {
 			d.fail(line)
 		}
 	}
+	if sum != nil && lines[len(lines)-1] != "" {
+		d.breaks("its last line is not ended: it may have been cut")
+		return
+	}
 	if sum == nil {
 		if d.count(erred) == 0 {
 			d.breaks("it breaks off before the sum of conftest")

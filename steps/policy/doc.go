@@ -15,8 +15,8 @@
 //	unknown  the output is empty, cut, contradicts itself, is of no known format, or goes beyond a bound
 //	error    a result is an error, or the engine says that it failed
 //	deny     a result fails, or the engine denies the whole
-//	unknown  nothing was evaluated
 //	unknown  the format does not say that what was read is all
+//	unknown  nothing was evaluated
 //	allow    otherwise
 //
 // So nothing allows because no failure was found in it: it must have been read to its end, and something must have been evaluated. One

@@ -123,10 +123,10 @@ func (d *decision) verdict() (is, why string) {
 		return "", "it says that the whole is allowed, and that a rule that binds is not kept"
 	case d.count(failed) > 0 || d.overall == deny:
 		return deny, ""
-	case d.count(passed)+d.count(warned)+d.excused() == 0:
-		return "", "no rule was evaluated: that denies nothing, and allows nothing"
 	case d.open != "":
 		return "", d.open
+	case d.count(passed)+d.count(warned)+d.excused() == 0:
+		return "", "no rule was evaluated: that denies nothing, and allows nothing"
 	}
 	return allow, ""
 }

@@ -48,6 +48,7 @@ type report struct {
 var (
 	reportGroup = regexp.MustCompile(`^(?:wgpolicyk8s\.io|openreports\.io)/`)
 	reportKind  = regexp.MustCompile(`^(?:Cluster)?(?:Policy)?Report$`)
+	reportPart  = regexp.MustCompile(`^(?:kind|metadata|scope|results|summary|items):`)
 	reportBegin = regexp.MustCompile(`^apiVersion:\s*["']?(?:wgpolicyk8s\.io|openreports\.io)/`)
 )
 
@@ -142,7 +143,11 @@ func (r report) read(d *decision) {
 // is missing may be the one that denies: nothing is allowed without the mark of its end.
 func readReportYAML(lines []string, d *decision) {
 	d.engine = "kyverno"
-	for len(lines) > 0 && !reportBegin.MatchString(lines[0]) && !strings.HasPrefix(lines[0], "---") {
+	for len(lines) > 0 && !reportBegin.MatchString(lines[0]) {
+		if reportPart.MatchString(lines[0]) {
+			d.breaks("a report does not begin with its apiVersion")
+			return
+		}
 		lines = lines[1:]
 	}
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
