@@ -68,10 +68,10 @@ func (run checkovRun) read(d *decision) {
 	for _, part := range []struct {
 		list []checkovCheck
 		is   outcome
-	}{{got.Failed, failed}, {got.Passed, passed}, {got.Skipped, skips}} {
+	}{{got.Failed, failed}, {got.Passed, passed}, {got.Skipped, skipped}} {
 		for _, c := range part.list {
 			r := result{rule: string(c.ID), resource: present(c.Resource, c.File), level: string(c.Severity), message: string(c.Name), outcome: part.is}
-			if part.is == skips {
+			if part.is == skipped {
 				r.excused, r.message = true, present(c.CheckResult.Suppress, c.Name)
 			}
 			d.add(r)

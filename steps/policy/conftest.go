@@ -40,7 +40,7 @@ func readConftest(raw []byte, d *decision) {
 			list    []conftestCheck
 			is      outcome
 			excused bool
-		}{{f.Failures, failed, false}, {f.Warnings, warned, false}, {f.Skipped, skips, false}, {f.Exceptions, skips, true}} {
+		}{{f.Failures, failed, false}, {f.Warnings, warned, false}, {f.Skipped, skipped, false}, {f.Exceptions, skipped, true}} {
 			for _, c := range part.list {
 				d.add(c.result(f, part.is, part.excused))
 			}
@@ -70,7 +70,7 @@ func successes(raw json.RawMessage) (int64, error) {
 }
 
 func (c conftestCheck) result(f conftestFile, is outcome, excused bool) result {
-	r := result{rule: member(c.Metadata, "rule_id", "id", "code", "rule", "query"), message: string(c.Msg), outcome: is, excused: excused}
+	r := result{rule: member(c.Metadata, "rule_id", "id", "code", "rule", "query"), message: string(c.Msg), outcome: is, excused: excused, evaluated: excused}
 	if r.rule == "" {
 		r.rule = string(f.Namespace)
 	}
@@ -83,7 +83,7 @@ func (c conftestCheck) result(f conftestFile, is outcome, excused bool) result {
 	}
 	r.level = member(c.Metadata, "severity", "level")
 	if excused {
-		r.exception = member(c.Metadata, "exception", "exception_id", "query")
+		r.exception = member(c.Metadata, "exception", "exception_id")
 	}
 	return r
 }
@@ -93,13 +93,14 @@ var (
 	conftestSum  = regexp.MustCompile(`^(\d{1,9}) tests?, (\d{1,9}) passed, (\d{1,9}) warnings?, (\d{1,9}) failures?(?:, (\d{1,9}) exceptions?)?(?:, (\d{1,9}) skipped)?$`)
 )
 
-var conftestWords = map[string]outcome{"FAIL": failed, "WARN": warned, "EXCP": skips, "SKIP": skips, "PASS": passed}
+var conftestWords = map[string]outcome{"FAIL": failed, "WARN": warned, "EXCP": skipped, "SKIP": skipped, "PASS": passed}
 
 // readConftestText reads what conftest prints to a person. It ends in its sum, with which the lines before must agree: without it
 // there is no telling what was cut off.
 func readConftestText(lines []string, d *decision) {
 	d.engine = "conftest"
 	var sum []string
+	failure := "" // with which it ended instead of a sum; a message may have such a line too
 	found := map[string]int64{}
 	for _, line := range lines {
 		if strings.TrimSpace(line) == "" {
@@ -119,8 +120,8 @@ func readConftestText(lines []string, d *decision) {
 			}
 			continue
 		}
-		if isFailure.MatchString(line) {
-			d.fail(line)
+		if failure == "" && isFailure.MatchString(line) {
+			failure = line
 		}
 	}
 	if sum != nil && lines[len(lines)-1] != "" {
@@ -128,9 +129,11 @@ func readConftestText(lines []string, d *decision) {
 		return
 	}
 	if sum == nil {
-		if d.count(erred) == 0 {
+		if failure == "" {
 			d.breaks("it breaks off before the sum of conftest")
+			return
 		}
+		d.fail(failure)
 		return
 	}
 	n := make([]int64, len(sum))
@@ -147,7 +150,7 @@ func readConftestText(lines []string, d *decision) {
 
 // conftestResult is one line: file, namespace and message, of which the first may lack.
 func conftestResult(word, rest string) result {
-	r := result{outcome: conftestWords[word], excused: word == "EXCP", message: rest}
+	r := result{outcome: conftestWords[word], excused: word == "EXCP", evaluated: word == "EXCP", message: rest}
 	switch parts := strings.SplitN(rest, " - ", 3); len(parts) {
 	case 3:
 		r.resource, r.rule, r.message = parts[0], parts[1], parts[2]

@@ -17,35 +17,35 @@ import (
 // mostFile bounds a file that is read.
 const mostFile = 64 << 20
 
-// saved is a file of the operator, read once: digest and verdict are of the same bytes.
-type saved struct {
+// document is a file of the operator, read once: digest and verdict are of the same bytes.
+type document struct {
 	text   []byte // decoded
 	digest string
 }
 
 // read reads a regular file. A pipe, a device and what is larger than the bound are refused.
-func read(ctx context.Context, name string, most int64) (saved, error) {
+func read(ctx context.Context, name string, most int64) (document, error) {
 	file, err := steps.OpenRegular(name)
 	if errors.Is(err, fs.ErrPermission) {
-		return saved{}, fmt.Errorf("%w: %w", steps.ErrDenied, err)
+		return document{}, fmt.Errorf("%w: %w", steps.ErrDenied, err)
 	}
 	if err != nil {
-		return saved{}, err
+		return document{}, err
 	}
 	defer file.Close()
 	raw, _, err := steps.ReadAll(file, most)
 	if err != nil {
-		return saved{}, err
+		return document{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return saved{}, err
+		return document{}, err
 	}
 	sum := sha256.Sum256(raw)
 	text, err := decoded(raw, most)
 	if err != nil {
-		return saved{}, fmt.Errorf("%s: %w", name, err)
+		return document{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return saved{text: text, digest: hex.EncodeToString(sum[:])}, nil
+	return document{text: text, digest: hex.EncodeToString(sum[:])}, nil
 }
 
 // decoded takes what a shell of Windows saves in UTF-16, and what is compressed.

@@ -114,15 +114,15 @@ func (j *junit) begin(e xml.StartElement) {
 			j.test.rule = title
 		}
 	case "failure", "error", "skipped":
-		is := map[string]outcome{"failure": failed, "error": erred, "skipped": skips}[name]
+		is := map[string]outcome{"failure": failed, "error": erred, "skipped": skipped}[name]
 		if j.test == nil {
-			if is == skips {
+			if is == skipped {
 				return
 			}
 			j.test = &result{rule: "suite", outcome: passed} // an error of the suite itself, closed with it
 			defer func() { j.close() }()
 		}
-		if j.test.outcome == passed || is == erred || is == failed && j.test.outcome == skips {
+		if j.test.outcome == passed || is == erred || is == failed && j.test.outcome == skipped {
 			j.test.outcome = is
 		}
 		if text := attr(e, "message"); text != "" {

@@ -20,11 +20,11 @@ const (
 type outcome string
 
 const (
-	passed outcome = "pass"
-	failed outcome = "fail"
-	warned outcome = "warn"
-	skips  outcome = "skip" // not evaluated, not applicable, or excused by an exception
-	erred  outcome = "error"
+	passed  outcome = "pass"
+	failed  outcome = "fail"
+	warned  outcome = "warn"
+	skipped outcome = "skip" // not evaluated, not applicable, or excused by an exception
+	erred   outcome = "error"
 )
 
 // result is one rule held to one resource.
@@ -34,6 +34,7 @@ type result struct {
 	message        string
 	outcome        outcome
 	excused        bool   // a skip by an exception
+	evaluated      bool   // of a skip: the rule was evaluated before it was excused
 	exception      string // its id, where told
 }
 
@@ -109,6 +110,17 @@ func (d *decision) excused() (n int64) {
 	return n
 }
 
+// evaluated counts the results for which a rule was held to a resource. An exception that is taken before that leaves nothing evaluated.
+func (d *decision) evaluated() int64 {
+	n := d.count(passed) + d.count(failed) + d.count(warned)
+	for _, r := range d.results {
+		if r.evaluated {
+			n++
+		}
+	}
+	return n
+}
+
 // verdict is what the output comes to; "" with a reason where that is unknown. That nothing in it denies is not yet a
 // reason to allow: it must have been read to its end, and something must have been evaluated.
 func (d *decision) verdict() (is, why string) {
@@ -125,7 +137,7 @@ func (d *decision) verdict() (is, why string) {
 		return deny, ""
 	case d.open != "":
 		return "", d.open
-	case d.count(passed)+d.count(warned)+d.excused() == 0:
+	case d.evaluated() == 0:
 		return "", "no rule was evaluated: that denies nothing, and allows nothing"
 	}
 	return allow, ""

@@ -103,10 +103,10 @@ func (r report) read(d *decision) {
 		}
 		if names := one.Properties["exceptions"]; names != "" || one.Properties["exception"] != "" {
 			out.exception = present(names, one.Properties["exception"])
-			out.excused = out.outcome == skips
+			out.excused = out.outcome == skipped
 		}
 		switch out.outcome {
-		case passed, failed, warned, skips:
+		case passed, failed, warned, skipped:
 		case erred:
 			d.down = d.down || unreached.MatchString(out.message)
 		default:
@@ -126,9 +126,9 @@ func (r report) read(d *decision) {
 		}
 	}
 	// The summary stands last. Where it lacks or differs, results were cut off, or left out.
-	for _, name := range []outcome{passed, failed, warned, erred, skips} {
+	for _, name := range []outcome{passed, failed, warned, erred, skipped} {
 		told, ok := r.Summary[string(name)]
-		if !ok && name != warned && name != skips {
+		if !ok && name != warned && name != skipped {
 			d.breaks("a report has no whole summary")
 			return
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func keepFile(out steps.Sink, role string, text []byte, obs *steps.Observation) 
 		return
 	}
 	media := steps.MediaText
-	if text[0] == '{' || text[0] == '[' {
+	if json.Valid(text) {
 		media = steps.MediaJSON
 	}
 	if gap := steps.Keep(out, role, media, func(w io.Writer) error { _, err := w.Write(text); return err }); gap != "" {
@@ -57,6 +58,7 @@ func (d *decision) tell(digest string, clean func(string) string, obs *steps.Obs
 	f := steps.NewFacts(resultFacts())
 	f.Set("digest", steps.IdentOf(digest))
 	is, why := d.verdict()
+	why, d.broken = clean(why), clean(d.broken) // a reason may quote the output
 	if is == "" {
 		f.Unknown(why, "verdict")
 		obs.Gaps = append(obs.Gaps, "whether the policy allows is unknown: "+why)
@@ -99,7 +101,7 @@ func (d *decision) tellResults(f steps.Facts, clean func(string) string, obs *st
 	}
 	f.Set("rules", steps.StringsOf(redactedAll(clean, rules)))
 	f.Set("denied", steps.StringsOf(redactedAll(clean, denied)))
-	for name, n := range map[string]int64{"failed": d.count(failed), "warned": d.count(warned), "skipped": d.count(skips), "passed": d.count(passed), "excused": d.excused()} {
+	for name, n := range map[string]int64{"failed": d.count(failed), "warned": d.count(warned), "skipped": d.count(skipped), "passed": d.count(passed), "excused": d.excused()} {
 		f.Set(name, steps.IntOf(n))
 	}
 	ids, seen := []string{}, map[string]bool{"": true}
@@ -143,7 +145,7 @@ func (d *decision) summary(is, why string, clean func(string) string) string {
 	if d.engine != "" {
 		engine = clean(d.engine)
 	}
-	counts := fmt.Sprintf("%d failed, %d warned, %d skipped, %d passed", d.count(failed), d.count(warned), d.count(skips), d.count(passed))
+	counts := fmt.Sprintf("%d failed, %d warned, %d skipped, %d passed", d.count(failed), d.count(warned), d.count(skipped), d.count(passed))
 	switch is {
 	case allow:
 		return fmt.Sprintf("%s allows: %s.", engine, counts)

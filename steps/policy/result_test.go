@@ -46,13 +46,13 @@ func outputs(t testing.TB) []string {
 // TestOutputs holds each output to the verdict of its name, and to what it tells.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
-	type told struct {
+	type row struct {
 		format, engine string
 		counts         string // failed warned skipped passed excused
 		rules, denied  string
 		first          string
 	}
-	want := map[string]told{
+	want := map[string]row{
 		"deny-opa.json":         {opaEval, "opa", "2 0 0 0 0", "iam.no-admin-wildcard data.terraform.deny", "aws_iam_role.ci", "aws_iam_role.ci allows iam:* on *"},
 		"deny-opa-allow.json":   {opaEval, "opa", "1 0 0 0 0", "data.terraform.analysis.allow", "", "data.terraform.analysis.allow is false"},
 		"allow-opa.json":        {opaEval, "opa", "0 0 0 1 0", "", "", ""},
@@ -112,7 +112,7 @@ func TestOutputs(t *testing.T) {
 			if f["failed"].Known() {
 				counts = fmt.Sprint(f["failed"].Int(), f["warned"].Int(), f["skipped"].Int(), f["passed"].Int(), f["excused"].Int())
 			}
-			got := told{in(f, "format"), in(f, "engine"), counts, strings.Join(f["rules"].Strings(), " "), strings.Join(f["denied"].Strings(), " "), in(f, "first")}
+			got := row{in(f, "format"), in(f, "engine"), counts, strings.Join(f["rules"].Strings(), " "), strings.Join(f["denied"].Strings(), " "), in(f, "first")}
 			if got != w {
 				t.Errorf("got  %+v\nwant %+v", got, w)
 			}
@@ -158,6 +158,10 @@ func TestVerdict(t *testing.T) {
 		want, why             string // of an unknown verdict a part of why
 	}{
 		{"empty", " \n", "", "", "", "empty"},
+		{"excused before it was evaluated", `{"check_type":"a","results":{"failed_checks":[],"skipped_checks":[{"check_id":"x"}]},"summary":{"passed":0,"failed":0,"skipped":1}}`, "", "", "", "no rule was evaluated"},
+		{"evaluated and then excused", `[{"filename":"a","namespace":"m","successes":0,"exceptions":[{"msg":"x"}]}]`, "", "", allow, ""},
+		{"a message with an error in it", "FAIL - a - m - it says\nError: x\n\n1 test, 0 passed, 0 warnings, 1 failure, 0 exceptions\n", "", "", deny, ""},
+		{"an error after a denial", "FAIL - a - m - x\nError: running test: connection refused\n", "", "", errored, ""},
 		{"some text", "all is well\n", "", "", "", "not known"},
 		{"some JSON", `{"ok":true}`, "", "", "", "not known"},
 		{"a lone value", `true`, opaEval, allow, "", "no JSON"},
@@ -179,7 +183,7 @@ func TestVerdict(t *testing.T) {
 		{"an error of OPA beside a result", `{"errors":[{"message":"rego_type_error"}],"result":[{"expressions":[{"value":true,"text":"data.a.allow"}]}]}`, "", "", errored, ""},
 
 		{"no file for conftest", `[]`, "", "", "", "no rule was evaluated"},
-		{"skips alone", `[{"filename":"a","namespace":"m","successes":0,"skipped":[{"msg":"x"}]}]`, "", "", "", "no rule was evaluated"},
+		{"skipped alone", `[{"filename":"a","namespace":"m","successes":0,"skipped":[{"msg":"x"}]}]`, "", "", "", "no rule was evaluated"},
 		{"a list of successes", `[{"filename":"a","namespace":"m","successes":[{"msg":""},{"msg":""}]}]`, "", "", allow, ""},
 		{"negative successes", `[{"filename":"a","namespace":"m","successes":-1}]`, "", "", "", "no number"},
 		{"a sum that says less", "FAIL - a - m - x\n\n1 test, 1 passed, 0 warnings, 0 failures, 0 exceptions\n", "", "", "", "agree"},
@@ -280,11 +284,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// redacting is a sink that keeps one word from everything.
-type redacting struct{ *stepstest.Sink }
+// censor is a sink that keeps one word from everything.
+type censor struct{ *stepstest.Sink }
 
-func (redacting) Redacted(_ string, raw []byte) ([]byte, error) {
+func (censor) Redacted(_ string, raw []byte) ([]byte, error) {
 	return bytes.ReplaceAll(raw, []byte("hunter2hunter2"), []byte("[redacted]")), nil
+}
+
+// TestExcuses: an exception that the engine took is told by its id.
+func TestExcuses(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"deny-kyverno.yaml": "shop/old-web", "deny-sarif.json": "6f3c1a5e-0000-4000-8000-000000000017"} {
+		obs, err := look(t, steps.Params{"file": steps.PathOf(name)}, stepstest.NewSink())
+		if got := obs.Facts["exceptions"].Strings(); err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
 }
 
 // TestSecretsStayOut: what the bundle would not hold is in no fact, finding or summary.
@@ -295,7 +310,7 @@ func TestSecretsStayOut(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	obs, err := look(t, steps.Params{"file": steps.PathOf(name)}, redacting{stepstest.NewSink()})
+	obs, err := look(t, steps.Params{"file": steps.PathOf(name)}, censor{stepstest.NewSink()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func (run sarifRun) result(r sarifResult, d *decision) {
 		out.exception = present(word(out.exception), s.GUID, s.Justification)
 	}
 	if accepted && (out.outcome == failed || out.outcome == warned) {
-		out.outcome, out.excused = skips, true
+		out.outcome, out.excused, out.evaluated = skipped, true, true
 	}
 	d.add(out)
 }
@@ -202,7 +202,7 @@ func sarifOutcome(kind string, level *string, d *decision) outcome {
 	case "pass":
 		return passed
 	case "notApplicable", "informational":
-		return skips
+		return skipped
 	}
 	d.opens("a result is " + kind + ": it was not decided") // open, review
 	return warned

@@ -2,7 +2,9 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,7 +51,8 @@ func readSentinel(raw []byte, d *decision) {
 	}
 	o.read(d)
 	if o.Sentinel != nil {
-		for _, set := range o.Sentinel.Data {
+		for _, name := range slices.Sorted(maps.Keys(o.Sentinel.Data)) {
+			set := o.Sentinel.Data[name]
 			if set.Result != nil && !*set.Result && d.overall == allow {
 				d.breaks("a set of policies failed, and the whole passed")
 			}
