@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ var (
 )
 
 // decide reads an output into a decision, whatever its format; as and means are what the caller knows of it.
-func decide(text []byte, as, means string) *decision {
+func decide(ctx context.Context, text []byte, as, means string) *decision {
 	d := &decision{format: as}
 	body := bytes.TrimSpace(text)
 	if len(body) == 0 {
@@ -24,31 +25,31 @@ func decide(text []byte, as, means string) *decision {
 	switch as {
 	case "":
 		if body[0] == '{' || body[0] == '[' {
-			d.json(body, means)
+			d.json(ctx, body, means)
 			return d
 		}
 		if body[0] == '<' {
 			d.format = junitXML
-			readJUnit(body, d)
+			readJUnit(ctx, body, d)
 			return d
 		}
-		d.lines(linesOf(text))
+		d.lines(ctx, linesOf(text))
 	case conftestText:
 		readConftestText(linesOf(text), d)
 	case sentinelText:
 		readSentinelText(linesOf(text), d)
 	case junitXML:
-		readJUnit(body, d)
+		readJUnit(ctx, body, d)
 	default:
 		if body[0] == '{' || body[0] == '[' {
-			d.json(body, means)
+			d.json(ctx, body, means)
 			return d
 		}
 		if as != policyReport {
 			d.breaks("it is no JSON")
 			return d
 		}
-		readReportYAML(linesOf(text), d)
+		readReportYAML(ctx, linesOf(text), d)
 	}
 	return d
 }
@@ -62,8 +63,8 @@ func linesOf(text []byte) []string {
 }
 
 // json reads a document in JSON.
-func (d *decision) json(body []byte, means string) {
-	s, err := outline(body)
+func (d *decision) json(ctx context.Context, body []byte, means string) {
+	s, err := outline(ctx, body)
 	if d.format == "" && err == nil {
 		d.format = jsonFormat(s, body)
 	}
@@ -133,7 +134,7 @@ func isList(body []byte) bool {
 }
 
 // lines reads what a program wrote to a person.
-func (d *decision) lines(lines []string) {
+func (d *decision) lines(ctx context.Context, lines []string) {
 	marks := map[string]bool{}
 	failure := ""
 	for _, line := range lines {
@@ -156,7 +157,7 @@ func (d *decision) lines(lines []string) {
 		readSentinelText(lines, d)
 	case marks[policyReport]:
 		d.format = policyReport
-		readReportYAML(lines, d)
+		readReportYAML(ctx, lines, d)
 	case marks[conftestText]:
 		d.format = conftestText
 		readConftestText(lines, d)

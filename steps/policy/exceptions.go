@@ -61,7 +61,7 @@ func (e *exception) state() string {
 }
 
 // readExceptions reads a list, or an object that has one as exceptions, and says of each what it lacks.
-func readExceptions(text []byte, now time.Time) ([]*exception, error) {
+func readExceptions(ctx context.Context, text []byte, now time.Time) ([]*exception, error) {
 	raw := bytes.TrimSpace(text)
 	if len(raw) == 0 {
 		return nil, errors.New("it is empty")
@@ -72,7 +72,7 @@ func readExceptions(text []byte, now time.Time) ([]*exception, error) {
 			return nil, err
 		}
 	}
-	s, err := outline(raw)
+	s, err := outline(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,10 @@ func (p exceptionsProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	if p.env.Now != nil {
 		now = p.env.Now()
 	}
-	list, err := readExceptions(file.text, now)
+	list, err := readExceptions(ctx, file.text, now)
+	if stop := ctx.Err(); stop != nil {
+		return steps.Observation{}, stop
+	}
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("policy exceptions %s: %w", name, err)
 	}

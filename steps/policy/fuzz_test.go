@@ -17,7 +17,7 @@ func hold(t *testing.T, text []byte, as, means string, cut uint16) {
 	if len(text) > 64<<10 {
 		t.Skip("longer than what finds anything")
 	}
-	d := decide(text, as, means)
+	d := decide(t.Context(), text, as, means)
 	is, why := d.verdict()
 	if is == "" && why == "" {
 		t.Fatal("unknown without a reason")
@@ -41,7 +41,7 @@ func hold(t *testing.T, text []byte, as, means string, cut uint16) {
 		if n < 0 {
 			continue
 		}
-		if of, _ := decide(text[:n], as, means).verdict(); of == allow {
+		if of, _ := decide(t.Context(), text[:n], as, means).verdict(); of == allow {
 			t.Fatalf("denies, and allows cut at %d: %q", n, text[:n])
 		}
 	}
@@ -91,7 +91,7 @@ func FuzzExceptions(f *testing.F) {
 	f.Add([]byte(`[{"id":1,"rule":"r","scope":"a.*","owner":"o","expires":"2026-12-31","reason":"x","compensatingControls":["c"]}]`), "r", "a.b")
 	f.Add([]byte("exceptions:\n  - {id: a, rule: r, scope: '*', expires: never}\n"), "r", "a")
 	f.Fuzz(func(t *testing.T, text []byte, rule, scope string) {
-		list, err := readExceptions(text, noon)
+		list, err := readExceptions(t.Context(), text, noon)
 		if err != nil {
 			return
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,8 @@ type level struct {
 
 // outline reads one JSON value to its end. It refuses what follows it, what is nested too deep or holds too much, and a key that
 // stands twice in whatever case: the library takes the last of them, in any case, and an engine may have meant the first.
-func outline(raw []byte) (shape, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
+func outline(ctx context.Context, raw []byte) (shape, error) {
+	dec := json.NewDecoder(until{ctx, bytes.NewReader(raw)})
 	dec.UseNumber()
 	out := shape{keys: map[string]bool{}}
 	var open []level
@@ -88,6 +89,19 @@ func outline(raw []byte) (shape, error) {
 		return out, errors.New("something follows the JSON document")
 	}
 	return out, nil
+}
+
+// until reads until ctx ends: a large document takes seconds.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
 }
 
 // cutOr tells a document that breaks off from one that is wrong. The text of the library may quote what it read, so it is not told.

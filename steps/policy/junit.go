@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -31,10 +32,10 @@ var (
 )
 
 // readJUnit reads JUnit XML. No entity is expanded but the five of XML, and a document type is refused.
-func readJUnit(raw []byte, d *decision) {
+func readJUnit(ctx context.Context, raw []byte, d *decision) {
 	d.engine = "junit"
 	j := &junit{d: d}
-	dec := xml.NewDecoder(bytes.NewReader(raw))
+	dec := xml.NewDecoder(until{ctx, bytes.NewReader(raw)})
 	depth, roots := 0, 0
 	for {
 		tok, err := dec.Token()

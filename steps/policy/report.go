@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -141,7 +142,7 @@ func (r report) read(d *decision) {
 
 // readReportYAML reads a stream of reports, after what the program says to a person. YAML does not say where it ends, and a report that
 // is missing may be the one that denies: nothing is allowed without the mark of its end.
-func readReportYAML(lines []string, d *decision) {
+func readReportYAML(ctx context.Context, lines []string, d *decision) {
 	d.engine = "kyverno"
 	for len(lines) > 0 && !reportBegin.MatchString(lines[0]) {
 		if reportPart.MatchString(lines[0]) {
@@ -169,7 +170,7 @@ func readReportYAML(lines []string, d *decision) {
 		}
 		raw, err := asJSON([]byte(text + "\n"))
 		if err == nil {
-			_, err = outline(raw)
+			_, err = outline(ctx, raw)
 		}
 		if err != nil {
 			d.breaks(err.Error())

@@ -29,7 +29,7 @@ func (p resultProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("policy output: %w", err)
 	}
-	d := decide(file.text, in.Text("format"), in.Text("query_means"))
+	d := decide(ctx, file.text, in.Text("format"), in.Text("query_means"))
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}

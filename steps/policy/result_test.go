@@ -140,7 +140,7 @@ func TestCutsNeverAllow(t *testing.T) {
 		}
 		whole := bytes.TrimRight(raw, "\n")
 		for n := range whole {
-			if is, _ := decide(whole[:n], "", "").verdict(); is == allow {
+			if is, _ := decide(t.Context(), whole[:n], "", "").verdict(); is == allow {
 				t.Errorf("%s allows, cut at %d of %d", name, n, len(whole))
 				break
 			}
@@ -237,7 +237,7 @@ func TestVerdict(t *testing.T) {
 		{"deep JSON", `{"result":` + strings.Repeat("[", 70), "", "", "", "deep"},
 		{"format that it is not", `{"result":[]}`, conftestJSON, "", "", "no document"},
 	} {
-		d := decide([]byte(tc.text), tc.as, tc.means)
+		d := decide(t.Context(), []byte(tc.text), tc.as, tc.means)
 		if is, why := d.verdict(); is != tc.want || !strings.Contains(why, tc.why) || is == "" && why == "" {
 			t.Errorf("%s: %q, %q; want %q, %q", tc.name, is, why, tc.want, tc.why)
 		}
@@ -248,11 +248,11 @@ func TestVerdict(t *testing.T) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	many := `<testsuite>` + strings.Repeat(`<testcase name="x"/>`, mostResults+1) + `</testsuite>`
-	if is, why := decide([]byte(many), "", "").verdict(); is != "" || !strings.Contains(why, "more than") {
+	if is, why := decide(t.Context(), []byte(many), "", "").verdict(); is != "" || !strings.Contains(why, "more than") {
 		t.Errorf("many results: %q %q", is, why)
 	}
 	list := `[` + strings.Repeat(`{},`, mostItems) + `{}]`
-	if _, err := outline([]byte(list)); err == nil {
+	if _, err := outline(t.Context(), []byte(list)); err == nil {
 		t.Error("a list beyond the bound is read")
 	}
 	dir := t.TempDir()
@@ -277,6 +277,11 @@ func TestBounds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	for _, text := range []string{`{"result":[{"expressions":[{"value":true,"text":"data.a.allow"}]}]}`, `<testsuite><testcase name="x"/></testsuite>`} {
+		if is, _ := decide(ctx, []byte(text), "", "").verdict(); is != "" {
+			t.Errorf("%s after its end: %s", is, text)
+		}
+	}
 	for _, k := range Kinds() {
 		if _, err := k.Reads(steps.Env{Dir: "testdata"}).Probe(ctx, steps.Params{"file": steps.PathOf("deny-opa.json")}, stepstest.NewSink()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s after its end: %v", k.Name, err)
@@ -343,7 +348,7 @@ func TestNames(t *testing.T) {
 	for i := range mostNames + 1 {
 		fmt.Fprintf(&b, `<testcase name="r%d" classname="c"><failure/></testcase>`, i)
 	}
-	d := decide([]byte(`<testsuite>`+b.String()+`</testsuite>`), "", "")
+	d := decide(t.Context(), []byte(`<testsuite>`+b.String()+`</testsuite>`), "", "")
 	obs := steps.Observation{}
 	d.tell("", func(s string) string { return s }, &obs)
 	if rules := obs.Facts["rules"].Strings(); len(rules) != mostNames || len(obs.Gaps) != 1 || !slices.Equal(obs.Facts["denied"].Strings(), []string{"c"}) {
