@@ -12,12 +12,14 @@
 //
 // The verdict follows, the first that holds:
 //
-//	unknown  the output is empty, cut, contradicts itself, is of no known format, or goes beyond a bound
+//	unknown  the output is cut, contradicts itself, or goes beyond a bound
 //	error    a result is an error, or the engine says that it failed
 //	deny     a result fails, or the engine denies the whole
 //	unknown  the format does not say that what was read is all
 //	unknown  nothing was evaluated
 //	allow    otherwise
+//
+// A file that is empty or of no known format is no output of a gate: the probe fails.
 //
 // So nothing allows because no failure was found in it: it must have been read to its end, and something must have been evaluated. One
 // thing is told of an output that is cut: a denial of the whole, where the engine says it first (Sentinel).

@@ -33,6 +33,10 @@ func (p resultProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	if err := ctx.Err(); err != nil {
 		return steps.Observation{}, err
 	}
+	if d.format == "" {
+		// Any file would stand as evidence of a decision otherwise.
+		return steps.Observation{}, fmt.Errorf("%s is no output of a policy gate that is known: %s", name, d.broken)
+	}
 	obs := steps.Observation{Command: "less -R " + steps.Quote(name)}
 	keepFile(out, "result", file.text, &obs)
 	d.tell(file.digest, redactor(out), &obs)
