@@ -53,6 +53,7 @@ var rooms = []room{
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
 	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}},                          // pull requests, reviews and runs of CI
 	{path: "handrail/steps/policy", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/strict"}},                            // outputs of policy gates, and exceptions
+	{path: "handrail/steps/registry", ours: []string{"=handrail/steps", "=handrail/steps/transport"}},                                                 // image references and their signatures
 	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
 	{path: "handrail/steps/kube/admission", libs: []string{k8s, cel}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},

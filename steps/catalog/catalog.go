@@ -16,6 +16,7 @@ import (
 	"handrail/steps/own"
 	"handrail/steps/policy"
 	"handrail/steps/rabbitmq"
+	"handrail/steps/registry"
 	"handrail/steps/terraform"
 )
 
@@ -39,6 +40,7 @@ func New() *Catalog {
 		keycloak.Kinds(),
 		forge.Kinds(),
 		policy.Kinds(),
+		registry.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}
