@@ -345,8 +345,8 @@ func (c *client) fetchToken(ctx context.Context, ch challenge) error {
 		return shut("", "", "%s gives its tokens out on another server (%s), to which nothing is sent", c.base.Host, steps.Clip(realm.Host, 100))
 	}
 	query := url.Values{"scope": {"repository:" + c.name + ":pull"}}
-	if service := ch.params["service"]; service != "" {
-		query.Set("service", steps.Clip(service, 256))
+	if service := steps.Clip(ch.params["service"], 256); service != "" {
+		query.Set("service", service)
 	}
 	realm.RawQuery = query.Encode()
 	var sign func(*http.Request)
