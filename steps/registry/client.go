@@ -109,7 +109,7 @@ type answer struct {
 	header http.Header
 }
 
-// manifests, blobs and the like are paths of the distribution API below /v2/NAME.
+// path is a path of the distribution API below /v2/NAME.
 func (c *client) path(parts ...string) string {
 	return "/v2/" + c.name + "/" + strings.Join(parts, "/")
 }
@@ -392,8 +392,8 @@ func parseToken(raw []byte) (string, error) {
 	return token, nil
 }
 
-// read is a manifest whose bytes were read and whose digest was computed from them.
-type read struct {
+// response is a manifest whose bytes were read and whose digest was computed from them.
+type response struct {
 	manifest
 	raw    []byte
 	digest string
@@ -408,12 +408,12 @@ func (e *liesError) Error() string {
 }
 
 // manifestAt reads the manifest of a tag or a digest. One whose header names another digest than its bytes have is none.
-func (c *client) manifestAt(ctx context.Context, ref string) (read, error) {
+func (c *client) manifestAt(ctx context.Context, ref string) (response, error) {
 	got, err := c.get(ctx, c.path("manifests", ref), accepted, mostManifest)
 	if err != nil {
-		return read{}, err
+		return response{}, err
 	}
-	r := read{raw: got.raw, digest: digestOf(got.raw), header: got.header}
+	r := response{raw: got.raw, digest: digestOf(got.raw), header: got.header}
 	where := c.base.Host + c.path("manifests", ref)
 	header := got.header.Get("Docker-Content-Digest")
 	if holds, _ := headerHolds(header, got.raw); !holds {

@@ -55,8 +55,8 @@ func FuzzManifest(f *testing.F) {
 		if len(m.Layers)+len(m.Manifests) > mostEntries || m.index() && len(m.Layers) > 0 || !m.index() && len(m.Manifests) > 0 {
 			t.Fatalf("%+v", m)
 		}
-		a := asked{client: &client{}, f: steps.NewFacts(imageFacts())}
-		a.tellManifest(read{manifest: m, raw: raw, digest: digestOf(raw)})
+		a := inquiry{client: &client{}, f: steps.NewFacts(imageFacts())}
+		a.tellManifest(response{manifest: m, raw: raw, digest: digestOf(raw)})
 		if err := stepstest.Declared(imageFacts(), a.f.Rest("it was not read")); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func FuzzManifest(f *testing.F) {
 				t.Fatalf("platform %q", p)
 			}
 		}
-		at := attached{predicates: map[string]bool{}}
+		at := attachments{predicates: map[string]bool{}}
 		at.attestations(m)
 		for p := range at.predicates {
 			if strings.ContainsAny(p, "\n\r") || len(p) > 210 {

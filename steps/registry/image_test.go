@@ -49,7 +49,7 @@ func TestImage(t *testing.T) {
 	})
 	t.Run("an index", func(t *testing.T) {
 		arm := p.image(repo, "", "arm")
-		index := p.manifest(repo, "many", pushed{MediaType: ociIndex, Manifests: []entry{
+		index := p.manifest(repo, "many", upload{MediaType: ociIndex, Manifests: []entry{
 			{MediaType: ociManifest, Digest: first.Digest, Size: first.Size, Platform: map[string]string{"os": "linux", "architecture": "amd64"}},
 			{MediaType: ociManifest, Digest: arm.Digest, Size: arm.Size, Platform: map[string]string{"os": "linux", "architecture": "arm64", "variant": "v8"}}}})
 		obs, _ := must(t, "image", nil, map[string]string{"image": name + ":many", "expected": arm.Digest},

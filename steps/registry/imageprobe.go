@@ -30,7 +30,7 @@ func imageFacts() []steps.Field {
 }
 
 // readImage is registry/image.
-func readImage(ctx context.Context, a asked) (steps.Observation, error) {
+func readImage(ctx context.Context, a inquiry) (steps.Observation, error) {
 	a.f.Set("reference", steps.StringOf(a.String()))
 	a.f.Set("ref_kind", steps.EnumOf(a.kind()))
 	address := *a.base
@@ -73,7 +73,7 @@ func readImage(ctx context.Context, a asked) (steps.Observation, error) {
 }
 
 // tellUnread says what came instead of a manifest.
-func (a asked) tellUnread(ctx context.Context, r read, err error, obs *steps.Observation) {
+func (a inquiry) tellUnread(ctx context.Context, r response, err error, obs *steps.Observation) {
 	var (
 		stop *shutError
 		gone *missingError
@@ -108,7 +108,7 @@ func (a asked) tellUnread(ctx context.Context, r read, err error, obs *steps.Obs
 	}
 }
 
-func (a asked) tellManifest(r read) {
+func (a inquiry) tellManifest(r response) {
 	a.f.Set("digest_now", steps.IdentOf(r.digest))
 	a.f.Set("media_type", steps.StringOf(r.MediaType))
 	a.f.Set("size", steps.IntOf(int64(len(r.raw))))
@@ -126,7 +126,7 @@ func (a asked) tellManifest(r read) {
 }
 
 // tellMoved says what the other digest may come from, and whether the expected one can still be pulled.
-func (a asked) tellMoved(ctx context.Context, r read, expected string, obs *steps.Observation) {
+func (a inquiry) tellMoved(ctx context.Context, r response, expected string, obs *steps.Observation) {
 	if a.reference.digest != "" && r.digest != a.reference.digest {
 		obs.Say(steps.Critical, "The registry serves bytes of %s under the digest %s.", r.digest, a.reference.digest)
 	} else {
@@ -154,7 +154,7 @@ func (a asked) tellMoved(ctx context.Context, r read, expected string, obs *step
 }
 
 // tellTag says what the tag beside a digest is now: it moves no pull, and it may mislead a reader.
-func (a asked) tellTag(ctx context.Context, err error, obs *steps.Observation) {
+func (a inquiry) tellTag(ctx context.Context, err error, obs *steps.Observation) {
 	stop := (*shutError)(nil)
 	switch {
 	case a.tag == "" || a.reference.digest == "":

@@ -19,7 +19,7 @@ const (
 // Kinds returns the step kinds of this package.
 func Kinds() []steps.Kind {
 	image := steps.Field{Name: "image", Type: steps.String, Required: true, Pattern: imageForm, Doc: "reference as written: host/name:tag, host/name@sha256:…, or both"}
-	kind := func(name, doc string, params, facts []steps.Field, read func(context.Context, asked) (steps.Observation, error), touches ...string) steps.Kind {
+	kind := func(name, doc string, params, facts []steps.Field, read func(context.Context, inquiry) (steps.Observation, error), touches ...string) steps.Kind {
 		return steps.Kind{Name: "registry/" + name, Class: steps.Probe, Doc: doc, Params: params, Facts: facts, Touches: append([]string{asks}, touches...),
 			Reads: func(e steps.Env) steps.Prober { return probe{env: e, facts: facts, read: read} }}
 	}
@@ -41,11 +41,11 @@ type probe struct {
 	env   steps.Env
 	roots *x509.CertPool // that servers are verified against, nil for those of the machine
 	facts []steps.Field
-	read  func(context.Context, asked) (steps.Observation, error)
+	read  func(context.Context, inquiry) (steps.Observation, error)
 }
 
-// asked is what one reading has.
-type asked struct {
+// inquiry is what one reading has.
+type inquiry struct {
 	*client
 	env steps.Env
 	in  steps.Params
@@ -67,14 +67,14 @@ func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 		return steps.Observation{}, err
 	}
 	defer c.done()
-	obs, err := p.read(ctx, asked{c, p.env, in, out, steps.NewFacts(p.facts)})
+	obs, err := p.read(ctx, inquiry{c, p.env, in, out, steps.NewFacts(p.facts)})
 	if stop := ctx.Err(); stop != nil {
 		return steps.Observation{}, stop
 	}
 	return obs, err
 }
 
-func (a asked) keep(role, media string, raw []byte, obs *steps.Observation) {
+func (a inquiry) keep(role, media string, raw []byte, obs *steps.Observation) {
 	w := a.out.Artifact(role, media)
 	_, err := w.Write(raw)
 	if cerr := w.Close(); err == nil {
@@ -86,23 +86,17 @@ func (a asked) keep(role, media string, raw []byte, obs *steps.Observation) {
 }
 
 // standing sets what a registry is to its reader, by what came of the first read.
-func (a asked) standing(err error) {
-	var (
-		stop    *shutError
-		missing *missingError
-	)
+func (a inquiry) standing(err error) {
+	stop := (*shutError)(nil)
 	switch {
-	case errors.As(err, &stop) && stop.state == "":
+	case !errors.As(err, &stop): // it answered: 404 in its own words, or 200, of whatever use that is
+		a.f.Set("registry", steps.EnumOf(up))
+		a.f.Set("reason", steps.EnumOf(answers))
+	case stop.state == "":
 		a.f.Unknown(stop.Error(), "registry", "reason")
-	case errors.As(err, &stop):
+	default:
 		a.f.Set("registry", steps.EnumOf(stop.state))
 		a.f.Set("reason", steps.EnumOf(stop.reason))
-	case err == nil || errors.As(err, &missing):
-		a.f.Set("registry", steps.EnumOf(up))
-		a.f.Set("reason", steps.EnumOf(answers))
-	default: // it answered 200 with what is no manifest, or with two digests
-		a.f.Set("registry", steps.EnumOf(up))
-		a.f.Set("reason", steps.EnumOf(answers))
 	}
 	as := "anonymous"
 	if a.sent {
@@ -113,14 +107,14 @@ func (a asked) standing(err error) {
 
 // absent tells whether a 404 is proof that something is not there, and why not where it is none: a registry may answer 404 as
 // well for what it hides from a reader without an account.
-func (a asked) absent(ctx context.Context, err error) (proven bool, why string) {
+func (a inquiry) absent(ctx context.Context, err error) (proven bool, why string) {
 	if a.sent || a.readable(ctx) {
 		return true, ""
 	}
 	return false, err.Error() + ", and no account was sent: it is not there, or the registry hides it from a reader without an account" + a.hint()
 }
 
-func (a asked) hint() string {
+func (a inquiry) hint() string {
 	if a.account.none != "" {
 		return "; " + a.account.none
 	}
@@ -130,7 +124,7 @@ func (a asked) hint() string {
 // keptHeaders are those of an answer that say which registry gave it, and when.
 var keptHeaders = []string{"Date", "Content-Type", "Content-Length", "Docker-Content-Digest", "Docker-Distribution-Api-Version", "Etag", "Server", "Via", "Warning", "Ratelimit-Limit", "Ratelimit-Remaining"}
 
-func (a asked) keepHeaders(r read, obs *steps.Observation) {
+func (a inquiry) keepHeaders(r response, obs *steps.Observation) {
 	var b strings.Builder
 	for _, name := range keptHeaders {
 		if v := r.header.Get(name); v != "" {

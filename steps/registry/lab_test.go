@@ -114,7 +114,8 @@ func (p *place) blob(repo, kind string, raw []byte) descriptor {
 	return descriptor{MediaType: kind, Digest: digestOf(raw), Size: int64(len(raw))}
 }
 
-type pushed struct {
+// upload is a manifest or an index as a test pushes it.
+type upload struct {
 	SchemaVersion int     `json:"schemaVersion"`
 	MediaType     string  `json:"mediaType"`
 	ArtifactType  string  `json:"artifactType,omitempty"`
@@ -139,7 +140,7 @@ func entryOf(d descriptor, notes map[string]string) entry {
 }
 
 // manifest pushes a manifest under a tag, or under its digest where the tag is "".
-func (p *place) manifest(repo, tag string, m pushed) descriptor {
+func (p *place) manifest(repo, tag string, m upload) descriptor {
 	p.t.Helper()
 	m.SchemaVersion = 2
 	raw, err := json.Marshal(m)
@@ -155,21 +156,21 @@ func (p *place) image(repo, tag, text string) descriptor {
 	p.t.Helper()
 	config := entryOf(p.blob(repo, "application/vnd.oci.image.config.v1+json", []byte(`{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`)), nil)
 	layer := entryOf(p.blob(repo, "application/vnd.oci.image.layer.v1.tar", []byte(text)), nil)
-	return p.manifest(repo, tag, pushed{MediaType: ociManifest, Config: &config, Layers: []entry{layer}})
+	return p.manifest(repo, tag, upload{MediaType: ociManifest, Config: &config, Layers: []entry{layer}})
 }
 
-// signed is a payload and its signature.
-type signed struct {
+// statement is a payload and its signature.
+type statement struct {
 	payload   []byte
 	signature string
 	notes     map[string]string
 }
 
 // signatures pushes a manifest of signatures, composed after cosign's SIGNATURE_SPEC.md.
-func (p *place) signatures(repo, tag string, subject *entry, list ...signed) descriptor {
+func (p *place) signatures(repo, tag string, subject *entry, list ...statement) descriptor {
 	p.t.Helper()
 	config := entryOf(p.blob(repo, "application/vnd.oci.image.config.v1+json", []byte(`{"architecture":"","os":""}`)), nil)
-	m := pushed{MediaType: ociManifest, Config: &config, Subject: subject}
+	m := upload{MediaType: ociManifest, Config: &config, Subject: subject}
 	if subject != nil {
 		m.ArtifactType = signArtifact
 	}
@@ -219,7 +220,7 @@ func newSigner(t *testing.T, kind string) signer {
 	return signer{key, name}
 }
 
-func (s signer) sign(t *testing.T, payload []byte) signed {
+func (s signer) sign(t *testing.T, payload []byte) statement {
 	t.Helper()
 	sum := sha256.Sum256(payload)
 	message, opts := sum[:], crypto.SignerOpts(crypto.SHA256)
@@ -230,7 +231,7 @@ func (s signer) sign(t *testing.T, payload []byte) signed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signed{payload: payload, signature: base64.StdEncoding.EncodeToString(sig)}
+	return statement{payload: payload, signature: base64.StdEncoding.EncodeToString(sig)}
 }
 
 // dockerConfig writes a config.json and returns the environment that names it.

@@ -26,7 +26,7 @@ func TestSignature(t *testing.T) {
 	mine, other := newSigner(t, "ecdsa"), newSigner(t, "ecdsa")
 	n := 0
 	// push makes an image of its own for each case, with these signatures.
-	push := func(t *testing.T, list func(digest string) []signed) string {
+	push := func(t *testing.T, list func(digest string) []statement) string {
 		t.Helper()
 		n++
 		d := p.image(repo, fmt.Sprintf("v%d", n), fmt.Sprintf("image %d", n))
@@ -42,7 +42,7 @@ func TestSignature(t *testing.T) {
 	for _, kind := range []string{"ecdsa", "rsa", "ed25519"} {
 		t.Run("ok by "+kind, func(t *testing.T) {
 			key := newSigner(t, kind)
-			d := push(t, func(d string) []signed { return []signed{key.sign(t, composed(name, d, signatureType))} })
+			d := push(t, func(d string) []statement { return []statement{key.sign(t, composed(name, d, signatureType))} })
 			want := map[string]string{"registry": "up", "signature": "ok", "signed_digest": d, "digest": d, "signers": "1", "attestations": "no", "provenance": "no", "sbom": "no", "predicate_types": "[]"}
 			obs, _ := must(t, "signature", nil, ask(key, d), want)
 			if len(obs.Findings)+len(obs.Gaps) > 0 {
@@ -53,14 +53,14 @@ func TestSignature(t *testing.T) {
 		})
 	}
 	t.Run("by another key", func(t *testing.T) {
-		d := push(t, func(d string) []signed { return []signed{other.sign(t, composed(name, d, signatureType))} })
+		d := push(t, func(d string) []statement { return []statement{other.sign(t, composed(name, d, signatureType))} })
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "identity-mismatch", "signers": "1", "signed_digest": "?"})
 	})
 	t.Run("among others", func(t *testing.T) {
-		d := push(t, func(d string) []signed {
+		d := push(t, func(d string) []statement {
 			a, b := other.sign(t, composed(name, d, signatureType)), mine.sign(t, composed("registry.example.net/else/where", d, signatureType))
 			a.notes = map[string]string{certificateNote: "-----BEGIN CERTIFICATE-----"}
-			return []signed{a, b}
+			return []statement{a, b}
 		})
 		obs, _ := must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "ok", "signers": "2"})
 		if !finds(obs, "names another repository") || !finds(obs, "1 signatures carry a certificate") {
@@ -69,20 +69,20 @@ func TestSignature(t *testing.T) {
 	})
 	t.Run("for another digest", func(t *testing.T) {
 		elsewhere := "sha256:" + strings.Repeat("cd", 32)
-		d := push(t, func(string) []signed { return []signed{mine.sign(t, composed(name, elsewhere, signatureType))} })
+		d := push(t, func(string) []statement { return []statement{mine.sign(t, composed(name, elsewhere, signatureType))} })
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "bad", "signed_digest": elsewhere})
 	})
 	t.Run("of another type", func(t *testing.T) {
-		d := push(t, func(d string) []signed {
-			return []signed{mine.sign(t, composed(name, d, "atomic container signature"))}
+		d := push(t, func(d string) []statement {
+			return []statement{mine.sign(t, composed(name, d, "atomic container signature"))}
 		})
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "bad"})
 	})
 	t.Run("signature without its payload's bytes", func(t *testing.T) {
-		d := push(t, func(d string) []signed {
+		d := push(t, func(d string) []statement {
 			s := mine.sign(t, composed(name, d, signatureType))
 			s.payload = composed(name+"/x", d, signatureType)
-			return []signed{s}
+			return []statement{s}
 		})
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "identity-mismatch"})
 	})
@@ -102,22 +102,22 @@ func TestSignature(t *testing.T) {
 		d := push(t, nil)
 		config := entryOf(p.blob(repo, "application/vnd.oci.image.config.v1+json", []byte(`{}`)), nil)
 		envelope := p.blob(repo, "application/vnd.dsse.envelope.v1+json", []byte(`{"payloadType":"application/vnd.in-toto+json"}`))
-		p.manifest(repo, sigTag(d, ".att"), pushed{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, map[string]string{predicateNote: slsaProvenance + "v1"})}})
-		p.manifest(repo, sigTag(d, ".sbom"), pushed{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(p.blob(repo, "text/spdx+json", []byte(`{}`)), nil)}})
+		p.manifest(repo, sigTag(d, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, map[string]string{predicateNote: slsaProvenance + "v1"})}})
+		p.manifest(repo, sigTag(d, ".sbom"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(p.blob(repo, "text/spdx+json", []byte(`{}`)), nil)}})
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "absent", "attestations": "yes", "provenance": "yes", "sbom": "yes", "predicate_types": `["` + slsaProvenance + `v1"]`})
 		bare := push(t, nil)
-		p.manifest(repo, sigTag(bare, ".att"), pushed{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, nil)}})
+		p.manifest(repo, sigTag(bare, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, nil)}})
 		must(t, "signature", nil, ask(mine, bare), map[string]string{"attestations": "yes", "provenance": "?", "sbom": "?"})
 	})
 	t.Run("referrers by their tag", func(t *testing.T) { // distribution has no list of them
 		d := push(t, nil)
 		subject := &entry{MediaType: ociManifest, Digest: d, Size: 1}
 		sig := p.signatures(repo, "", subject, mine.sign(t, composed(name, d, signatureType)))
-		p.manifest(repo, sigTag(d, ""), pushed{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: signArtifact, Digest: sig.Digest, Size: sig.Size}}})
+		p.manifest(repo, sigTag(d, ""), upload{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: signArtifact, Digest: sig.Digest, Size: sig.Size}}})
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "ok", "signers": "1"})
 		must(t, "signature", nil, ask(other, d), map[string]string{"signature": "identity-mismatch"})
-		bundled := push(t, func(d string) []signed { return []signed{other.sign(t, composed(name, d, signatureType))} })
-		p.manifest(repo, sigTag(bundled, ""), pushed{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: bundleArtifact + ".v0.3+json", Digest: sig.Digest, Size: sig.Size}}})
+		bundled := push(t, func(d string) []statement { return []statement{other.sign(t, composed(name, d, signatureType))} })
+		p.manifest(repo, sigTag(bundled, ""), upload{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: bundleArtifact + ".v0.3+json", Digest: sig.Digest, Size: sig.Size}}})
 		obs, _ := must(t, "signature", nil, ask(mine, bundled), map[string]string{"signature": "?", "signers": "2", "attestations": "?"})
 		if !strings.Contains(obs.Facts["signature"].Why(), "sigstore bundles") {
 			t.Error(obs.Facts["signature"].Why())
@@ -139,8 +139,8 @@ func TestSignature(t *testing.T) {
 			behind.ServeHTTP(w, r)
 		})
 	}
-	d := push(t, func(d string) []signed {
-		return []signed{mine.sign(t, usualPayload(name, d)), mine.sign(t, composed(name, d, signatureType))}
+	d := push(t, func(d string) []statement {
+		return []statement{mine.sign(t, usualPayload(name, d)), mine.sign(t, composed(name, d, signatureType))}
 	})
 	t.Run("payloads that were altered", func(t *testing.T) {
 		host := before(t, "/blobs/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"critical":null}`) })

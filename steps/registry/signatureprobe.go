@@ -35,9 +35,9 @@ func signatureFacts() []steps.Field {
 	}...)
 }
 
-// attached is what stands beside an image.
-type attached struct {
-	found      []found
+// attachments are what stands beside an image.
+type attachments struct {
+	found      []candidate
 	bundles    int // signatures, or what may be one, in the bundle format
 	bare       int // attestations without a predicate type
 	envelopes  int
@@ -47,8 +47,8 @@ type attached struct {
 	moreSigned bool     // more signatures than are read
 }
 
-// found is one signature and what it came to.
-type found struct {
+// candidate is one signature and what it came to.
+type candidate struct {
 	by        bool // the key holds over the payload
 	altered   bool // the payload is not what its layer names
 	unread    string
@@ -59,7 +59,7 @@ type found struct {
 }
 
 // readSignature is registry/signature.
-func readSignature(ctx context.Context, a asked) (steps.Observation, error) {
+func readSignature(ctx context.Context, a inquiry) (steps.Observation, error) {
 	name := a.in.Text("key")
 	raw, err := steps.ReadFile(steps.Below(a.env.Dir, name), mostKey)
 	if err != nil {
@@ -105,7 +105,7 @@ func readSignature(ctx context.Context, a asked) (steps.Observation, error) {
 		return obs, nil
 	}
 	a.f.Set("digest", steps.IdentOf(r.digest))
-	at := a.attachments(ctx, key, r.digest, &obs)
+	at := a.readAttachments(ctx, key, r.digest, &obs)
 	if stop := ctx.Err(); stop != nil {
 		return obs, stop
 	}
@@ -116,9 +116,9 @@ func readSignature(ctx context.Context, a asked) (steps.Observation, error) {
 	return obs, nil
 }
 
-// attachments reads the tags of cosign and the referrers of a digest.
-func (a asked) attachments(ctx context.Context, key verifier, digest string, obs *steps.Observation) attached {
-	at := attached{predicates: map[string]bool{}}
+// readAttachments reads the tags of cosign and the referrers of a digest.
+func (a inquiry) readAttachments(ctx context.Context, key verifier, digest string, obs *steps.Observation) attachments {
+	at := attachments{predicates: map[string]bool{}}
 	tag := strings.Replace(digest, ":", "-", 1) // SIGNATURE_SPEC.md, Tag-based Discovery
 	read := func(ref, role string, take func(manifest)) {
 		r, err := a.manifestAt(ctx, ref)
@@ -167,7 +167,7 @@ func (a asked) attachments(ctx context.Context, key verifier, digest string, obs
 
 // referrers lists what refers to a digest (OCI distribution 1.1, Listing Referrers); where the registry has no such list, the
 // tag that stands for it (Referrers Tag Schema).
-func (a asked) referrers(ctx context.Context, digest, tag string) ([]descriptor, error) {
+func (a inquiry) referrers(ctx context.Context, digest, tag string) ([]descriptor, error) {
 	got, err := a.get(ctx, a.path("referrers", digest), ociIndex, mostManifest)
 	var (
 		gone     *missingError
@@ -196,13 +196,13 @@ func (a asked) referrers(ctx context.Context, digest, tag string) ([]descriptor,
 }
 
 // attestations counts the attestations of an .att manifest.
-func (at *attached) attestations(m manifest) {
+func (at *attachments) attestations(m manifest) {
 	for _, l := range m.Layers {
 		at.envelope(l.Annotations[predicateNote])
 	}
 }
 
-func (at *attached) envelope(predicate string) {
+func (at *attachments) envelope(predicate string) {
 	at.envelopes++
 	if predicate == "" {
 		at.bare++
@@ -212,7 +212,7 @@ func (at *attached) envelope(predicate string) {
 }
 
 // signatures verifies each signature of one manifest.
-func (a asked) signatures(ctx context.Context, key verifier, digest string, m manifest, at *attached, obs *steps.Observation) {
+func (a inquiry) signatures(ctx context.Context, key verifier, digest string, m manifest, at *attachments, obs *steps.Observation) {
 	for _, l := range m.Layers {
 		if l.MediaType != simpleSigning {
 			continue
@@ -221,7 +221,7 @@ func (a asked) signatures(ctx context.Context, key verifier, digest string, m ma
 			at.moreSigned = true
 			return
 		}
-		s := found{signature: l.Annotations[signatureNote], keyless: l.Annotations[certificateNote] != ""}
+		s := candidate{signature: l.Annotations[signatureNote], keyless: l.Annotations[certificateNote] != ""}
 		raw, err := a.layer(ctx, l, digest)
 		if err != nil {
 			s.unread = err.Error()
@@ -238,7 +238,7 @@ func (a asked) signatures(ctx context.Context, key verifier, digest string, m ma
 }
 
 // layer is the payload of a signature.
-func (a asked) layer(ctx context.Context, l descriptor, digest string) ([]byte, error) {
+func (a inquiry) layer(ctx context.Context, l descriptor, digest string) ([]byte, error) {
 	switch {
 	case !digestForm.MatchString(l.Digest):
 		return nil, errors.New("the digest of a payload is not sha256")
@@ -258,7 +258,7 @@ func (a asked) layer(ctx context.Context, l descriptor, digest string) ([]byte, 
 }
 
 // tellSignature judges what was found.
-func (a asked) tellSignature(at attached, digest string, obs *steps.Observation) {
+func (a inquiry) tellSignature(at attachments, digest string, obs *steps.Observation) {
 	var ok, bad, foreign, keyless int
 	var signed string
 	unread := slices.Clone(at.gaps)
@@ -338,7 +338,7 @@ func (a asked) tellSignature(at attached, digest string, obs *steps.Observation)
 }
 
 // tellAttached says what is attached, and that something is not there only where each place was read.
-func (a asked) tellAttached(at attached) {
+func (a inquiry) tellAttached(at attachments) {
 	predicates := slices.Sorted(maps.Keys(at.predicates))
 	a.f.Set("predicate_types", steps.StringsOf(predicates))
 	has := func(prefix string) bool {
