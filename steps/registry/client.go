@@ -105,6 +105,7 @@ func newClient(env steps.Env, ref reference, roots *x509.CertPool, out steps.Sin
 
 // answer is one answer, read to its end.
 type answer struct {
+	status int
 	raw    []byte
 	header http.Header
 }
@@ -121,26 +122,26 @@ func (c *client) get(ctx context.Context, path, accept string, most int64) (answ
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
 	for signedIn := c.sign != nil; ; signedIn = true {
-		got, resp, err := c.ask(ctx, u, accept, most, c.sign)
+		got, err := c.ask(ctx, u, accept, most, c.sign)
 		if err != nil {
 			return answer{}, err
 		}
-		if resp.StatusCode == http.StatusUnauthorized && !signedIn {
-			if err := c.signIn(ctx, resp.Header.Values("WWW-Authenticate")); err != nil {
+		if got.status == http.StatusUnauthorized && !signedIn {
+			if err := c.signIn(ctx, got.header.Values("WWW-Authenticate")); err != nil {
 				return answer{}, err
 			}
 			continue
 		}
-		return got, c.refused(resp, got.raw, u.Host+u.Path)
+		return got, c.refused(got, u.Host+u.Path)
 	}
 }
 
 // ask sends one GET and follows the redirects that stay on the same server.
-func (c *client) ask(ctx context.Context, u url.URL, accept string, most int64, sign func(*http.Request)) (answer, *http.Response, error) {
+func (c *client) ask(ctx context.Context, u url.URL, accept string, most int64, sign func(*http.Request)) (answer, error) {
 	for hop := 0; ; hop++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {
-			return answer{}, nil, err
+			return answer{}, err
 		}
 		if accept != "" {
 			req.Header.Set("Accept", accept)
@@ -152,13 +153,13 @@ func (c *client) ask(ctx context.Context, u url.URL, accept string, most int64, 
 		}
 		resp, err := c.http.Do(req)
 		if err != nil {
-			return answer{}, nil, unanswered(err, u.Host)
+			return answer{}, unanswered(err, u.Host)
 		}
 		if resp.StatusCode/100 == 3 {
 			_ = resp.Body.Close()
 			to, err := u.Parse(resp.Header.Get("Location")) // on the same server: the transport refused any other
 			if err != nil || resp.Header.Get("Location") == "" || hop == mostHops {
-				return answer{}, nil, shut("", "", "%s redirects to nothing that can be followed (%d)", u.Host+u.Path, resp.StatusCode)
+				return answer{}, shut("", "", "%s redirects to nothing that can be followed (%d)", u.Host+u.Path, resp.StatusCode)
 			}
 			u = *to
 			continue
@@ -171,13 +172,13 @@ func (c *client) ask(ctx context.Context, u url.URL, accept string, most int64, 
 		_ = resp.Body.Close()
 		switch {
 		case err != nil:
-			return answer{}, nil, unanswered(err, u.Host)
+			return answer{}, unanswered(err, u.Host)
 		case resp.Header.Get("Content-Encoding") != "" && resp.Header.Get("Content-Encoding") != "identity":
-			return answer{}, nil, shut("", "", "%s answered packed, though it was asked not to: its bytes are not those that a digest is of", u.Host+u.Path)
+			return answer{}, shut("", "", "%s answered packed, though it was asked not to: its bytes are not those that a digest is of", u.Host+u.Path)
 		case resp.StatusCode == http.StatusOK && int64(len(raw)) > limit:
-			return answer{}, nil, shut("", "", "%s answered with more than the %d KiB that are read", u.Host+u.Path, most>>10)
+			return answer{}, shut("", "", "%s answered with more than the %d KiB that are read", u.Host+u.Path, most>>10)
 		}
-		return answer{raw, resp.Header}, resp, nil
+		return answer{resp.StatusCode, raw, resp.Header}, nil
 	}
 }
 
@@ -210,15 +211,16 @@ func unanswered(err error, host string) error {
 }
 
 // refused is an answer that is of no use, in words that say what to do; nil where it is 200.
-func (c *client) refused(resp *http.Response, raw []byte, where string) error {
-	code, says := saidBy(raw)
-	switch status := resp.StatusCode; {
+func (c *client) refused(got answer, where string) error {
+	code, says := saidBy(got.raw)
+	status := got.status
+	switch {
 	case status == http.StatusOK:
 		return nil
 	case status == http.StatusTooManyRequests || code == "TOOMANYREQUESTS":
 		// Down and not denied: the next move is to wait or to mirror, as in an outage, and no right is missing.
 		again := ""
-		if v := resp.Header.Get("Retry-After"); v != "" {
+		if v := got.header.Get("Retry-After"); v != "" {
 			again = ", and may be asked again after " + steps.OneLine(v, 40)
 		}
 		return shut(down, tooMany, "%s was asked too often (%d)%s", where, status, again)
@@ -235,7 +237,7 @@ func (c *client) refused(resp *http.Response, raw []byte, where string) error {
 	case status >= 500:
 		return shut(down, serverError, "%s answered %d: %s", where, status, says)
 	}
-	return shut("", "", "%s answered %d: %s", where, resp.StatusCode, says)
+	return shut("", "", "%s answered %d: %s", where, status, says)
 }
 
 // unspokenError is a 404 without the words of a registry, as each web server gives it.
@@ -355,14 +357,14 @@ func (c *client) fetchToken(ctx context.Context, ch challenge) error {
 		c.tellBasic()
 		c.sent = true
 	}
-	got, resp, err := at.ask(ctx, *realm, "application/json", mostToken, sign)
+	got, err := at.ask(ctx, *realm, "application/json", mostToken, sign)
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode == http.StatusNotFound {
+	if got.status == http.StatusNotFound {
 		return shut("", "", "%s has no realm at %s (404)", c.base.Host, realm.Path)
 	}
-	if err := c.refused(resp, got.raw, realm.Host+realm.Path); err != nil {
+	if err := c.refused(got, realm.Host+realm.Path); err != nil {
 		return err
 	}
 	token, err := parseToken(got.raw)
