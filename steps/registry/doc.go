@@ -22,7 +22,7 @@
 //
 // A digest is computed from the bytes of the manifest, of at most 4 MiB. Docker-Content-Digest is compared with it, and never
 // stands for it (OCI distribution 1.1, Verifying Manifests): where the two differ, the digest is unknown, and a finding says
-// so. So is a manifest whose header names another media type than its bytes (OCI image 1.1, manifest.md, mediaType).
+// so. It is unknown as well where the header names another media type than the bytes (OCI image 1.1, manifest.md, mediaType).
 //
 // # Accounts
 //
