@@ -143,7 +143,12 @@ func valueOf(st *stage.Stage, name, key, version string) string {
 
 func (p putVersion) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("version %s of %s is made current in the store", p.Version, p.Name)
-	return keepSecret(ctx, st, lab.Beside(st.Rec.Namespace.Name), p.Name, map[string]string{p.Key: valueOf(st, p.Name, p.Key, p.Version)})
+	if err := keepSecret(ctx, st, lab.Beside(st.Rec.Namespace.Name), p.Name, map[string]string{p.Key: valueOf(st, p.Name, p.Key, p.Version)}); err != nil {
+		return err
+	}
+	// Books count in seconds: what was delivered before must not look delivered now.
+	made := time.Now().Unix()
+	return st.Wait(ctx, "the next second did not come", func() (bool, error) { return time.Now().Unix() > made, nil })
 }
 
 // bringSecret is the verb store.deliver: an ExternalSecret for one value of the store, brought to

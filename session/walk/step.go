@@ -124,7 +124,7 @@ func (p *player) sample(ctx context.Context, snap view.Snapshot, st triage.Step)
 		if st.Kind == triage.CompareStep && p.tried[st.ID] >= 2 {
 			return p.pass(ctx, st)
 		}
-		if p.tried[st.ID] >= 2 {
+		if p.reads[st.ID] >= 2 {
 			return fmt.Sprintf("%s could not be read: %s", st.ID, st.Summary), nil
 		}
 		return "", p.follow1(ctx, st.ID)
@@ -181,6 +181,7 @@ func (p *player) gate(ctx context.Context, snap view.Snapshot, o triage.Option) 
 	}
 	p.say("confirm %s: %s", o.Step, text)
 	p.refused, p.why = "", ""
+	clear(p.reads)
 	return "", p.do(ctx, triage.Intent{Kind: triage.DoConfirm, Step: o.Step, Typed: text, Pasted: true})
 }
 

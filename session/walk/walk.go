@@ -66,6 +66,7 @@ type player struct {
 	Script
 	s       *session.Session
 	tried   map[string]int // probe runs of this walk, by step
+	reads   map[string]int // probe runs since the last act, which has what stands on it read again
 	gaveUp  map[string]bool
 	refused string
 	why     string
@@ -76,7 +77,7 @@ type player struct {
 // closed or the script has no word for what comes next. The error is a fault of
 // the program or the end of ctx; a refusal is a result.
 func Play(ctx context.Context, s *session.Session, by Script) (Result, error) {
-	p := &player{Script: by, s: s, tried: map[string]int{}, gaveUp: map[string]bool{}}
+	p := &player{Script: by, s: s, tried: map[string]int{}, reads: map[string]int{}, gaveUp: map[string]bool{}}
 	for {
 		snap, err := p.settled(ctx)
 		if err != nil {
@@ -359,6 +360,7 @@ func (p *player) do(ctx context.Context, in triage.Intent) error {
 // follow1 runs one probe.
 func (p *player) follow1(ctx context.Context, step string) error {
 	p.tried[step]++
+	p.reads[step]++
 	p.say("read %s", step)
 	return p.do(ctx, triage.Intent{Kind: triage.DoProbe, Step: step})
 }
