@@ -23,16 +23,20 @@ import (
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/steps/gitops/render"
+	"handrail/steps/policy/replay"
 	"handrail/tui"
 )
+
+// confined are the processes of handrail that work on what others wrote (steps/confined).
+var confined = map[string]func(io.Reader, io.Writer) int{render.Word: render.Child, replay.Word: replay.Child}
 
 // Main runs one command line, the name of the program first, and returns the exit code of
 // the process. It reads nothing of the process but what it is given, apart from signals and
 // the working directory.
 func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) (code int) {
 	process.NoCore()
-	if len(argv) == 2 && argv[1] == render.Word { // with nothing of the operator's
-		return render.Child(stdin, stdout)
+	if len(argv) == 2 && confined[argv[1]] != nil { // with nothing of the operator's
+		return confined[argv[1]](stdin, stdout)
 	}
 	quiet()
 	p := &process.Program{Stdin: stdin, Stdout: stdout, Environ: environ, Now: time.Now, Interrupts: &process.Interrupts{}}

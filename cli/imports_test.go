@@ -26,6 +26,7 @@ var rooms = []room{
 	{path: "handrail/triage/record"}, // the nouns of steps and journal; standard library only
 	{path: "handrail/triage", ours: []string{"=handrail/triage/record"}},
 	{path: "handrail/steps/fault"},
+	{path: "handrail/steps/confined"}, // work on what others wrote, in a process of its own
 	{path: "handrail/steps/gitread"},
 	{path: "handrail/steps/joblog"},
 	{path: "handrail/steps/promtext"},
@@ -47,14 +48,16 @@ var rooms = []room{
 	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/manifests", "=handrail/steps/gitops/metrics", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
 	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}}, // judges what it is given
 	{path: "handrail/steps/gitops/manifests", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/report"}},
-	{path: "handrail/steps/gitops/metrics", ours: []string{"=handrail/steps", "=handrail/steps/promtext", "=handrail/steps/transport"}},                                              // asks no cluster
-	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
+	{path: "handrail/steps/gitops/metrics", ours: []string{"=handrail/steps", "=handrail/steps/promtext", "=handrail/steps/transport"}},                                                                          // asks no cluster
+	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/confined", "=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
-	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}},                          // pull requests, reviews and runs of CI
-	{path: "handrail/steps/policy", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/strict"}},                            // outputs of policy gates, and exceptions
-	{path: "handrail/steps/registry", ours: []string{"=handrail/steps", "=handrail/steps/transport"}},                                                 // image references and their signatures
-	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}}, // what a runbook runs, reads and asks by itself
+	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}}, // pull requests, reviews and runs of CI
+	{path: "handrail/steps/git", ours: []string{"=handrail/steps", "=handrail/steps/gitread"}},
+	{path: "handrail/steps/policy/replay", ours: []string{"=handrail/steps/confined", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{opaLib}},                      // policies of others, in a process of its own
+	{path: "handrail/steps/policy", ours: []string{"=handrail/steps", "=handrail/steps/gitread", "=handrail/steps/policy/replay", "=handrail/steps/joblog", "=handrail/steps/strict"}}, // outputs of policy gates, and exceptions
+	{path: "handrail/steps/registry", ours: []string{"=handrail/steps", "=handrail/steps/transport"}},                                                                                  // image references and their signatures
+	{path: "handrail/steps/own", ours: []string{"=handrail/steps", "=handrail/steps/strict", "=handrail/steps/transport"}, libs: []string{yaml, cel}},                                  // what a runbook runs, reads and asks by itself
 	{path: "handrail/steps/kube/admission", libs: []string{k8s, cel}},
 	{path: "handrail/steps/kube/allowlist", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}},
 	{path: "handrail/steps/kube/document", ours: []string{"=handrail/steps", "=handrail/steps/strict"}, libs: []string{yaml}},
@@ -131,7 +134,7 @@ var rooms = []room{
 	{path: "handrail/drills/keycloak", ours: []string{"=handrail/drills/bucket"}}, // stands in for a server, and ends as the bucket does
 	{path: "handrail/drills/store", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket"}, libs: []string{aws, azure, pgLib}},
 	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
-	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/strict"}},
+	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/policy/replay", "=handrail/steps/strict"}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
@@ -179,6 +182,7 @@ const (
 	tfexec       = "github.com/hashicorp/terraform-exec"
 	kustomizeLib = "sigs.k8s.io/kustomize/"
 	helmLib      = "helm.sh/helm/"
+	opaLib       = "github.com/open-policy-agent/opa/"
 	yaml         = "gopkg.in/yaml.v3"
 	cel          = "cel.dev/cel-go"
 	charm        = "charm.land/"
@@ -191,7 +195,7 @@ const (
 	ociSpec      = "github.com/opencontainers/"
 )
 
-var kept = []string{k8s, kustomizeLib, helmLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
+var kept = []string{k8s, kustomizeLib, helmLib, opaLib, tfexec, yaml, cel, charm, charmX, cobraLib, aws, azure, pgLib, oras, ociSpec}
 
 // impure is what the loop and its nouns must not reach: they have no I/O, clock or randomness.
 var impure = []string{"os", "net", "log", "io", "syscall", "context", "math/rand", "crypto/rand", "path/filepath", "runtime", "unsafe"}

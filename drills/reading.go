@@ -2,6 +2,7 @@ package drills
 
 import (
 	"context"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,8 +105,9 @@ func fromModule(f steps.Field) bool { return f.Name == "dir" || f.Name == "file"
 
 // read runs a probe with robot's data directory and kubeconfig.
 func read(ctx context.Context, st *stage.Stage, r reading) (map[string]steps.Value, error) {
+	self, _ := os.Executable() // without it, what needs it says so
 	env := steps.Env{
-		Dir: st.Home, Environ: st.RobotEnviron(), Home: st.Home, Now: st.Now,
+		Self: self, Dir: st.Home, Environ: st.RobotEnviron(), Home: st.Home, Now: st.Now,
 		Kubeconfig: st.Rec.Namespace.RobotKubeconfig, Namespace: st.Rec.Namespace.Name,
 		Tool:    st.Tool,
 		Trusted: func(string) error { return nil },

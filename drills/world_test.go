@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -21,14 +22,16 @@ import (
 	"handrail/steps"
 	"handrail/steps/catalog"
 	"handrail/steps/gitops/render"
+	"handrail/steps/policy/replay"
 	"handrail/triage"
 )
 
 // TestMain lets this binary keep the state of a drill and render, as handrail does.
 func TestMain(m *testing.M) {
 	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, realmWord: keycloak.Serve, storeWord: store.Serve}
-	if len(os.Args) == 2 && os.Args[1] == render.Word {
-		os.Exit(render.Child(os.Stdin, os.Stdout))
+	confined := map[string]func(io.Reader, io.Writer) int{render.Word: render.Child, replay.Word: replay.Child}
+	if len(os.Args) == 2 && confined[os.Args[1]] != nil {
+		os.Exit(confined[os.Args[1]](os.Stdin, os.Stdout))
 	}
 	if len(os.Args) == 3 && serve[os.Args[1]] != nil {
 		if err := serve[os.Args[1]](context.Background(), os.Args[2]); err != nil {

@@ -25,32 +25,36 @@ type commit struct {
 }
 
 func (c commit) apply(_ context.Context, st *stage.Stage) error {
-	repo := gitRepo(filepath.Join(st.Rec.Dir, ".git"))
-	parent, err := repo.start()
-	if err != nil {
-		return err
-	}
-	tree, err := repo.tree(st.Rec.Dir)
-	if err != nil {
-		return err
-	}
-	at := st.Rec.Started.Unix() - int64(time.Hour/time.Second) // before the drill: no commit was made while it ran
-	who := fmt.Sprintf("platform <platform@example.com> %d +0000", at)
-	text := "tree " + hex.EncodeToString(tree) + "\n"
-	if parent != "" {
-		text += "parent " + parent + "\n"
-	}
-	sum, err := repo.object("commit", []byte(text+"author "+who+"\ncommitter "+who+"\n\n"+c.Message+"\n"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(repo.branch(), []byte(hex.EncodeToString(sum)+"\n"), 0o600)
+	// Before the drill: no commit was made while it ran.
+	return gitRepo(filepath.Join(st.Rec.Dir, ".git")).commit(st.Rec.Dir, c.Message, st.Rec.Started.Add(-time.Hour))
 }
 
 // gitRepo is a git directory.
 type gitRepo string
 
 func (r gitRepo) branch() string { return filepath.Join(string(r), "refs", "heads", "main") }
+
+// commit writes all of dir as a commit upon the newest.
+func (r gitRepo) commit(dir, message string, at time.Time) error {
+	parent, err := r.start()
+	if err != nil {
+		return err
+	}
+	tree, err := r.tree(dir)
+	if err != nil {
+		return err
+	}
+	who := fmt.Sprintf("platform <platform@example.com> %d +0000", at.Unix())
+	text := "tree " + hex.EncodeToString(tree) + "\n"
+	if parent != "" {
+		text += "parent " + parent + "\n"
+	}
+	sum, err := r.object("commit", []byte(text+"author "+who+"\ncommitter "+who+"\n\n"+message+"\n"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.branch(), []byte(hex.EncodeToString(sum)+"\n"), 0o600)
+}
 
 // start makes the repository where there is none and returns the newest commit.
 func (r gitRepo) start() (string, error) {

@@ -88,6 +88,8 @@ func verbs() map[string]verb {
 		"keycloak.token":     {doc: "has a token issued for a client, and saves it beside the drill", read: as[issueToken]},
 		"git.applied":        {doc: "applies one manifest of the newest commit by hand, and nothing else of it", read: as[applied]},
 		"kube.signals":       {doc: "puts a file beside the drill that says what an in-house reconciler waits for", read: as[gateSignals]},
+		"policy.commit":      {doc: "commits a file to the clone of the policies in the module", module: true, apart: true, read: as[commitPolicy]},
+		"policy.judge":       {doc: "lets the policy gate judge an input, and saves what OPA prints", module: true, apart: true, read: as[judge]},
 		"module.edit":        {doc: "changes the configuration of the module", module: true, apart: true, read: as[edit]},
 		"module.paste":       {doc: "pastes into the module what a step of the incident gives", module: true, apart: true, read: as[paste]},
 		"state.copy":         {doc: "keeps a copy of the state in the module, as old as it should be", module: true, apart: true, read: as[keepState]},

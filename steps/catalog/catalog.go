@@ -10,6 +10,7 @@ import (
 	"handrail/steps/compare"
 	"handrail/steps/endpoint"
 	"handrail/steps/forge"
+	"handrail/steps/git"
 	"handrail/steps/gitops"
 	"handrail/steps/keycloak"
 	"handrail/steps/kube"
@@ -39,6 +40,7 @@ func New() *Catalog {
 		gitops.Kinds(),
 		keycloak.Kinds(),
 		forge.Kinds(),
+		git.Kinds(),
 		policy.Kinds(),
 		registry.Kinds(),
 	)

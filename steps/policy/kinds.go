@@ -88,5 +88,6 @@ func Kinds() []steps.Kind {
 			Touches: []string{"reads the file and keeps it"},
 			Reads:   func(e steps.Env) steps.Prober { return exceptionsProbe{e} },
 		},
+		replayKind(),
 	}
 }

@@ -5,16 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
+	"handrail/steps/confined"
 	"handrail/steps/fault"
-)
-
-const (
-	// mostMemory bounds the process that renders.
-	mostMemory = 1 << 30
-	// mostSeconds bounds its processor time.
-	mostSeconds = 25
 )
 
 // Child is the process that renders, and returns its exit code. It reads all of stdin, gives
@@ -23,8 +16,7 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 	var a Answer
 	o, files, err := unpack(stdin)
 	if err == nil {
-		debug.SetMemoryLimit(mostMemory / 2)
-		if err = confine(); err == nil {
+		if err = confined.Confine(); err == nil {
 			a, err = rendered(o, files)
 		}
 	}

@@ -5,12 +5,9 @@
 //
 // What a repository holds was written by others and is not trusted. [Gather] reads it from
 // the objects of a clone, by steps/gitread, so that nothing of the clone runs. [Render]
-// gives the files to a process of its own, which is handrail again ([Word]), through a
-// pipe, and takes objects back through another one. That process has no environment and
-// works on files in memory alone. On Unix it gives up the right to open anything (files,
-// sockets, pipes, and so programs too) before it looks at the first file, and has limits of
-// processor time and memory. Elsewhere what is left is that plugins are off, that no loader
-// finds a real file, and that each name of something remote is refused first.
+// gives the files to a process of its own (steps/confined), which is handrail again ([Word]),
+// and takes objects back. That process works on files in memory alone: plugins are off, no
+// loader finds a real file, and each name of something remote is refused first.
 //
 // Input: a tar. Its first file is [Order] as JSON, named "order"; the files of the commit
 // follow under "files/". Output: one [Answer] as JSON. Both are bounded, and so is the

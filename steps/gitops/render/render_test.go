@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,47 +13,12 @@ import (
 	"handrail/steps/gitread"
 )
 
-// TestMain lets this binary render, as handrail does, and try what it may when it does.
+// TestMain lets this binary render, as handrail does.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == Word {
 		os.Exit(Child(os.Stdin, os.Stdout))
 	}
-	if len(os.Args) == 3 && os.Args[1] == "__try" {
-		try(os.Args[2])
-		os.Exit(0)
-	}
 	os.Exit(m.Run())
-}
-
-// try says what can be reached after a process confined itself.
-func try(address string) {
-	if err := confine(); err != nil {
-		fmt.Println("confine:", err)
-	}
-	if f, err := os.Open("/etc/hostname"); err == nil {
-		fmt.Println("a file", f.Name())
-	}
-	if c, err := net.Dial("tcp", address); err == nil {
-		fmt.Println("the network", c.RemoteAddr())
-	}
-	if err := exec.Command("/bin/true").Run(); err == nil {
-		fmt.Println("a program")
-	}
-	fmt.Println("over")
-}
-
-// TestConfined: what renders reaches no file, no server and no program.
-func TestConfined(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	out, err := exec.CommandContext(t.Context(), self(t), "__try", l.Addr().String()).CombinedOutput()
-	if err != nil || string(out) != "over\n" {
-		t.Errorf("%v: %s", err, out)
-	}
 }
 
 func self(t *testing.T) string {

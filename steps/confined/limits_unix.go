@@ -1,6 +1,6 @@
 //go:build unix
 
-package render
+package confined
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine gives up what rendering does not need. With no descriptor left to open there is
+// confine gives up what the work does not need. With no descriptor left to open there is
 // no file, no socket and no pipe, and so no program that Go could start.
 func confine() error {
 	for _, l := range []struct {
