@@ -68,8 +68,8 @@ func sourceNames() []string { return slices.Sorted(maps.Keys(sources())) }
 // `{uses: kube/get, with: {...}, fact: uid}`, or with a file of the module,
 // `{hashes: ci-841.backup}`, with the objects of a batch as its phrase counts them,
 // `{counts: configmap/${drill.namespace}/a configmap/${drill.namespace}/b}`, with what is approved late, `{approves: fresh}`, or with the newest commit of a repository of
-// the drill when it is asked for, `{heads: tills}`.
-func (p parser) exports(n *yaml.Node) []export {
+// the drill when it is asked for, `{heads: tills}`. A probe may be given values in known.
+func (p parser) exports(n *yaml.Node, known []string) []export {
 	out := []export{}
 	p.Each(n, "export", func(key, value *yaml.Node) {
 		e := export{name: key.Value}
@@ -82,7 +82,7 @@ func (p parser) exports(n *yaml.Node) []export {
 		} else if value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "hashes" {
 			e.source = hashes(p.Match(value.Content[1], "hashes", inject.FileForm))
 		} else if value.Kind == yaml.MappingNode {
-			e.source = p.fact(value)
+			e.source = p.fact(value, known)
 		} else {
 			e.source = sources()[p.OneOf(value, "export", sourceNames())]
 		}
@@ -95,8 +95,8 @@ func (p parser) exports(n *yaml.Node) []export {
 }
 
 // fact reads a source that is one fact of a probe.
-func (p parser) fact(n *yaml.Node) source {
-	r, f, ok := p.reading(n, "export", "fact")
+func (p parser) fact(n *yaml.Node, known []string) source {
+	r, f, ok := p.reading(n, "export", known, "fact")
 	name := p.Text(p.Need(n, f, "fact"), "fact")
 	if !ok || name == "" {
 		return source{}

@@ -24,7 +24,7 @@ func (p parser) part(f map[string]*yaml.Node, base part) part {
 		out.later = p.later(n)
 	}
 	if n := f["export"]; n != nil {
-		out.export = p.exports(n)
+		out.export = p.exports(n, part{inject: out.over(base).inject}.known())
 	}
 	whole := out.over(base)
 	if n := f["win"]; n != nil {

@@ -2,14 +2,13 @@ package drills
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"handrail/drills/lab"
 	"handrail/drills/stage"
 	"handrail/steps"
 	"handrail/steps/strict"
@@ -20,21 +19,14 @@ import (
 type reading struct {
 	kind steps.Kind
 	with steps.Params // as the document gives them
-	// beside are the parameters that name the drill's second namespace or broker.
-	beside []string
+	// late are the parameters that name values of the drill, which are known once it is injected.
+	late []string
 }
-
-// What a parameter of a probe of the drill's own may name: its namespace, the second
-// one, and the broker.
-const (
-	spaceText  = "${drill.namespace}"
-	besideText = "${drill.beside}"
-	brokerText = "${drill.broker}"
-)
 
 // reading reads the name of a probe that needs no parameters but the drill's
 // directory and log, or a mapping with `uses`, `with` and the keys of more.
-func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map[string]*yaml.Node, bool) {
+// A parameter may name the values in known.
+func (p parser) reading(n *yaml.Node, what string, known []string, more ...string) (reading, map[string]*yaml.Node, bool) {
 	f := map[string]*yaml.Node{}
 	uses := n
 	if n.Kind == yaml.MappingNode {
@@ -63,9 +55,9 @@ func (p parser) reading(n *yaml.Node, what string, more ...string) (reading, map
 			p.Fail(key, strict.Meant(key.Value, fieldNames(kind.Params)), "%s has no parameter %q", kind.Name, key.Value)
 			return
 		}
-		late := func(text string) bool { return strings.Contains(value.Value, text) }
-		if slices.ContainsFunc([]string{spaceText, besideText, brokerText}, late) && kind.Params[i].Type == steps.String {
-			r.beside, r.with[key.Value] = append(r.beside, key.Value), steps.StringOf(value.Value)
+		if drillName.MatchString(value.Value) {
+			p.names(value, value.Value, known)
+			r.late, r.with[key.Value] = append(r.late, key.Value), steps.StringOf(value.Value)
 			return
 		}
 		if v, ok := p.argument(value, kind.Params[i]); ok {
@@ -116,12 +108,12 @@ func read(ctx context.Context, st *stage.Stage, r reading) (map[string]steps.Val
 	for _, f := range r.kind.Params {
 		v, given := r.with[f.Name]
 		switch {
-		case slices.Contains(r.beside, f.Name):
-			text := strings.NewReplacer(spaceText, st.Rec.Namespace.Name, besideText, lab.Beside(st.Rec.Namespace.Name)).Replace(v.Text())
-			if st.Rec.Broker != nil {
-				text = strings.ReplaceAll(text, brokerText, st.Rec.Broker.API)
+		case slices.Contains(r.late, f.Name):
+			v, err := steps.ParseValue(f.Type, spelled(v.Text(), st.Rec.Values))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
-			in[f.Name] = steps.StringOf(text)
+			in[f.Name] = v
 		case given:
 			in[f.Name] = v
 		case f.Name == "dir" && st.Rec.Dir != "":

@@ -74,11 +74,16 @@ func (r *Running) Operator() string {
 func (r *Running) Params() map[string]string {
 	out := map[string]string{}
 	for name, text := range r.scene.params {
-		out[name] = drillName.ReplaceAllStringFunc(text, func(m string) string {
-			return r.stage.Rec.Values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
-		})
+		out[name] = spelled(text, r.stage.Rec.Values)
 	}
 	return out
+}
+
+// spelled is a text with the values of a drill that it names.
+func spelled(text string, values map[string]steps.Value) string {
+	return drillName.ReplaceAllStringFunc(text, func(m string) string {
+		return values[strings.TrimSuffix(strings.TrimPrefix(m, "${drill."), "}")].Text()
+	})
 }
 
 // Vars returns what phrases of a script may name: drill.NAME for each value.

@@ -58,7 +58,7 @@ func (p parser) win(n *yaml.Node, of part) *win {
 		p.Need(n, f, "probes")
 	}
 	p.Each(f["probes"], "probes", func(key, value *yaml.Node) {
-		r, _, ok := p.reading(value, key.Value)
+		r, _, ok := p.reading(value, key.Value, of.known())
 		if !ok {
 			return
 		}

@@ -14,6 +14,7 @@ import (
 var (
 	IDForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 	NameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	tagForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,40}$`)
 	FileForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
 )
 
@@ -33,6 +34,7 @@ func Forms() map[string]strict.Form {
 		"pointers":    pointers,
 		"resource":    resource,
 		"signal":      oneOf(stage.SignalNames()),
+		"version":     like(tagForm),
 		"workspace":   workspace,
 		"writable":    writable,
 	}

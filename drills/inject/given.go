@@ -101,7 +101,10 @@ func (in Steps) Given() []string {
 	if in.has("kube.replica") {
 		names = append(names, "replica", "etcd")
 	}
-	return append(names, in.places()...)
+	if in.has("registry.run") {
+		names = append(names, "registry")
+	}
+	return append(append(names, in.pushed()...), in.places()...)
 }
 
 // Values are what these names stand for once all is injected.
@@ -131,6 +134,10 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("kube.replica") {
 		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))
+	}
+	if in.has("registry.run") {
+		out["registry"] = steps.StringOf(st.Rec.Registry.Addr)
+		in.setPushed(st, out)
 	}
 	for _, name := range in.places() {
 		out[name] = steps.PathOf(placed(st, name))

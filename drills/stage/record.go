@@ -33,6 +33,7 @@ type Record struct {
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
 	Gitops    *GitopsRecord          `json:"gitops,omitempty"`   // the Git server, of a drill with a GitOps controller
 	Keycloak  string                 `json:"keycloak,omitempty"` // URL of the stand-in for Keycloak, of a drill that has one
+	Registry  *RegistryRecord        `json:"registry,omitempty"` // the image registry, of a drill that has one
 	Replica   string                 `json:"replica,omitempty"`  // context that leads to a copy of the cluster, of a drill that has one
 	Folders   []string               `json:"folders,omitempty"`  // outside of its own, which go with it
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going

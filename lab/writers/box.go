@@ -14,6 +14,7 @@ type box struct {
 	image     image
 	init      bool
 
+	imageID            string // as its registry had the image when it was pulled
 	waiting, message   string // why it does not run
 	runs               bool
 	ended              bool // for good
@@ -39,7 +40,7 @@ func backOff(n int) time.Duration { return min(time.Second<<min(n, 4), 10*time.S
 // last run ended well.
 func (b *box) untilDone() bool {
 	r := b.r
-	if !b.configured() {
+	if !b.pulled() || !b.configured() {
 		return false
 	}
 	for {

@@ -90,7 +90,7 @@ func (b *box) status() object {
 		}
 		state["waiting"] = w
 	}
-	out := object{"name": b.container.Name, "image": b.container.Image, "imageID": "", "ready": b.ready, "started": b.runs, "restartCount": b.restarts, "state": state}
+	out := object{"name": b.container.Name, "image": b.container.Image, "imageID": b.imageID, "ready": b.ready, "started": b.runs, "restartCount": b.restarts, "state": state}
 	if b.last != nil {
 		out["lastState"] = object{"terminated": b.last.status()}
 	}

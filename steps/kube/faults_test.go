@@ -158,7 +158,7 @@ func faultsOf() map[string]string {
 		"kube/blame": "TestBlameFaults", "kube/writers": "TestBlameFaults", "kube/signals": "TestBlameFaults",
 		"kube/workload": "TestWorkloadFaults", "kube/logs": "TestWorkloadFaults", "kube/events": "TestWorkloadFaults",
 		"kube/timeline": "TestWorkloadFaults", "kube/quota": "TestWorkloadFaults", "kube/helm-release": "TestWorkloadFaults", "kube/claims": "TestWorkloadFaults", "kube/egress": "TestWorkloadFaults",
-		"kube/may": "TestWorkloadFaults", "kube/webhook": "TestWorkloadFaults", "kube/admission": "TestWorkloadFaults", "kube/dry-run": "TestWorkloadFaults", "kube/endpoints": "TestWorkloadFaults", "kube/services": "TestWorkloadFaults", "kube/rotation": "TestWorkloadFaults", "kube/delivery": "TestWorkloadFaults", "kube/field": "TestWorkloadFaults",
+		"kube/may": "TestWorkloadFaults", "kube/webhook": "TestWorkloadFaults", "kube/admission": "TestWorkloadFaults", "kube/dry-run": "TestWorkloadFaults", "kube/endpoints": "TestWorkloadFaults", "kube/services": "TestWorkloadFaults", "kube/images": "TestWorkloadFaults", "kube/rotation": "TestWorkloadFaults", "kube/delivery": "TestWorkloadFaults", "kube/field": "TestWorkloadFaults",
 		"kube/catch":        "a watch is an answer without an end: TestCatchThroughFaults breaks it",
 		"kube/contexts":     "its tables lack what was not read, and it says why: TestContextsTells",
 		"kube/node-report":  "reads a file: FuzzParse of nodereport",

@@ -51,6 +51,7 @@ func TestWorkloadFaults(t *testing.T) {
 		{name: "dry run", kind: "kube/dry-run", in: of("cm", "settings", "operation", "update", "peer", "settings")},
 		{name: "field", kind: "kube/field", in: of("cm", "settings", "field", "data.mode")},
 		{name: "services", kind: "kube/services", in: what("namespace", w.ns, "services", "web idle")},
+		{name: "images", kind: "kube/images", in: what("namespace", w.ns, "image", "example.com/app:1", "expected", "sha256:"+sixty4)},
 		{name: "rotation", kind: "kube/rotation", in: of("deployment", "shop")},
 		{name: "delivery", kind: "kube/delivery", in: what("namespace", w.ns, "secret", "db")},
 		{name: "delivery by a controller", kind: "kube/delivery", in: what("namespace", w.ns, "secret", "brought")},
@@ -153,3 +154,6 @@ func (w *keepersWorld) unheard() {
 		return w.about("kube/endpoints", "service", "web").Facts["why"].Text() == "not_ready"
 	})
 }
+
+// sixty4 are the digits of a digest that nothing has.
+const sixty4 = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

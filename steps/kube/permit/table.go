@@ -129,6 +129,7 @@ func table() map[string]rule {
 		"kube/services": func(steps.Params) []steps.Right {
 			return slices.Concat(here("get", "services"), here("list", "endpointslices.discovery.k8s.io", "pods"))
 		},
+		"kube/images": func(steps.Params) []steps.Right { return here("list", "pods") },
 		"kube/rotation": func(in steps.Params) []steps.Right {
 			return slices.Concat(family(in), here("get", "configmaps", "secrets"), when("a StatefulSet or DaemonSet", here("list", "controllerrevisions"+apps)))
 		},

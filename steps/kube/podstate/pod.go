@@ -172,6 +172,7 @@ type Condition struct {
 // ContainerStatus is what the kubelet says of one container.
 type ContainerStatus struct {
 	Name         string `json:"name"`
+	ImageID      string `json:"imageID"`
 	Ready        bool   `json:"ready"`
 	Started      *bool  `json:"started"`
 	RestartCount int64  `json:"restartCount"`

@@ -66,6 +66,17 @@ func Kinds() []steps.Kind {
 			Reads:   func(e steps.Env) steps.Prober { return servicesProbe{e} },
 		},
 		{
+			Name: "kube/images", Class: steps.Probe, Facts: imageFacts(),
+			Params: []steps.Field{
+				{Name: "image", Type: steps.String, Required: true, Doc: "reference of the image; each container of its repository counts, whatever its tag or digest"},
+				{Name: "expected", Type: steps.Ident, Doc: "digest that is to run, as sha256:…"},
+				space,
+			},
+			Doc:     "Says which digests the Pods of a namespace run of one image, by what their nodes report, and whether each is the expected one. A tag in a manifest does not tell that.",
+			Touches: []string{"lists the Pods of the namespace"},
+			Reads:   func(e steps.Env) steps.Prober { return imageProbe{e} },
+		},
+		{
 			Name: "kube/rotation", Class: steps.Probe, Params: cluster.ObjectParams(), Facts: rotationFacts(),
 			Doc:     "Says which Secrets and ConfigMaps changed after the containers that took them had started, and whether the newest revision is another template or a restart alone. Reads metadata of Secrets, never a value.",
 			Touches: []string{"gets the object", "lists its Pods and revisions", "gets metadata of the Secrets and ConfigMaps that they name"},
