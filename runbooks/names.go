@@ -137,8 +137,8 @@ func Naming(values []string) string {
 	}
 	some := slices.Clone(values[:min(len(values), shownNames)])
 	for i, value := range some {
-		if digestForm.MatchString(value) {
-			some[i] = value[:12]
+		if hex := bareDigest(value); digestForm.MatchString(hex) {
+			some[i] = hex[:12]
 		}
 	}
 	line := "Name " + strings.Join(some, ", ")
@@ -177,10 +177,13 @@ var digestForm = regexp.MustCompile(`^[0-9a-f]{40,}$`)
 // shortDigest is how many characters of a digest name it.
 const shortDigest = 8
 
+// bareDigest is a digest without the algorithm that images have before it.
+func bareDigest(value string) string { return strings.TrimPrefix(value, "sha256:") }
+
 func namesValue(words, value string) bool {
 	words, value = strings.ToLower(words), strings.ToLower(value)
-	if digestForm.MatchString(value) {
-		return hasWord(words, value, value[:shortDigest])
+	if hex := bareDigest(value); digestForm.MatchString(hex) {
+		return hasWord(words, hex, hex[:shortDigest])
 	}
 	return hasWord(words, value, value)
 }
