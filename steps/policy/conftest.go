@@ -107,8 +107,13 @@ func readConftestText(lines []string, d *decision) {
 			continue
 		}
 		if sum != nil {
-			d.breaks("something follows the sum of conftest")
-			return
+			if conftestSum.MatchString(line) || conftestLine.MatchString(line) {
+				d.breaks("a second output of conftest follows the first: name a file for each")
+				return
+			}
+			// As the log of a job goes on. What denies is told by then; an allow may be of a part.
+			d.opens("something follows the sum of conftest")
+			continue
 		}
 		if sum = conftestSum.FindStringSubmatch(line); sum != nil {
 			continue
