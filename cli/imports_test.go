@@ -133,8 +133,8 @@ var rooms = []room{
 	{path: "handrail/drills/bucket"},
 	{path: "handrail/drills/keycloak", ours: []string{"=handrail/drills/bucket"}}, // stands in for a server, and ends as the bucket does
 	{path: "handrail/drills/store", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket"}, libs: []string{aws, azure, pgLib}},
-	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
-	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/policy/replay", "=handrail/steps/strict"}},
+	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/lab/forge", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
+	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/forge", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/policy/replay", "=handrail/steps/strict"}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},
 	{path: "handrail/tui", ours: []string{"handrail/tui", "handrail/session", "handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"},
@@ -253,7 +253,7 @@ func TestImportsGoOneWay(t *testing.T) {
 }
 
 // helpers are packages of tests.
-var helpers = []string{"handrail/drills/lab/forge", "handrail/evidence/corpus", "handrail/evidence/sig/sigtest", "handrail/steps/stepstest"}
+var helpers = []string{"handrail/evidence/corpus", "handrail/evidence/sig/sigtest", "handrail/steps/stepstest"}
 
 // TestEveryRoomIsReached: a screen without its line in the table, or a room that was
 // left behind, is code that the program does not have.

@@ -171,6 +171,13 @@ func (r *Running) Secrets() ([]string, error) {
 		}
 		out = append(out, words...)
 	}
+	if r.stage.Rec.Forge != nil {
+		words, err := r.stage.ForgeSecrets()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, words...)
+	}
 	if r.stage.Rec.API != "" {
 		for _, who := range []string{stage.NameRobot, stage.NameOperator} {
 			token, err := r.stage.Token(who)

@@ -38,6 +38,7 @@ func (in Steps) Programs() []string {
 		runs := map[string][]string{"records.api": {"records"}, "broker.run": {"rabbitmq"}, "node.run": {"writers"}, "webhook.serve": {"writers"}, "helm.upgrade": {"helm"},
 			"argocd.run":     {"argocd", "redis", "git"},
 			"store.run":      {"external-secrets"},
+			"forge.run":      {"gitea"},
 			"gatekeeper.run": {"gatekeeper"},
 			"flux.run":       {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
@@ -98,6 +99,9 @@ func (in Steps) Given() []string {
 	if in.has("keycloak.run") {
 		names = append(names, "tokens")
 	}
+	if in.has("forge.run") {
+		names = append(names, "records")
+	}
 	if in.has("kube.replica") {
 		names = append(names, "replica", "etcd")
 	}
@@ -131,6 +135,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("keycloak.run") {
 		out["tokens"] = steps.PathOf(st.TokensDir())
+	}
+	if in.has("forge.run") {
+		out["records"] = steps.PathOf(st.ForgeRecords())
 	}
 	if in.has("kube.replica") {
 		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))

@@ -2,6 +2,7 @@ package inject
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -25,4 +26,24 @@ func (a placeFile) apply(_ context.Context, st *stage.Stage) error {
 		return err
 	}
 	return os.WriteFile(placed(st, a.As), a.File, 0o600)
+}
+
+// paste is the verb module.paste: a text that a step of the incident gives, as the
+// operator pastes it into the module.
+type paste struct {
+	Step string `key:"step,required" as:"name"`
+	Fact string `key:"fact,required" as:"name"`
+	File string `key:"file,required" as:"file name"`
+}
+
+func (a paste) apply(ctx context.Context, st *stage.Stage) error {
+	text, err := st.Fact(a.Step, a.Fact)
+	if err == nil && text == "" {
+		err = fmt.Errorf("%s of %s is empty: there is nothing to paste", a.Fact, a.Step)
+	}
+	if err != nil {
+		return err
+	}
+	st.Say("pasting %s of %s into %s", a.Fact, a.Step, a.File)
+	return os.WriteFile(filepath.Join(st.Rec.Dir, a.File), []byte(text), 0o600)
 }

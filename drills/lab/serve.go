@@ -66,6 +66,7 @@ type Process struct {
 	Args    []string
 	Env     []string // all of its environment
 	Dir     string   // where it runs
+	First   []string // arguments of a run of the program that has to be done before, none for none
 	Ready   string   // the URL that answers 200 once it can be used; of scheme tcp one that takes connections then
 }
 
@@ -87,6 +88,12 @@ func Start(ctx context.Context, p Process) (*Server, error) {
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, out, out
 	ownGroup(cmd)
 	cmd.Cancel = func() error { endGroup(cmd); return nil }
+	if len(p.First) > 0 {
+		if err := s.before(exec.CommandContext(ctx, p.Program, p.First...), launch{first: p.First}, cmd); err != nil {
+			end()
+			return nil, errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), out.Close())
+		}
+	}
 	answers := func(ctx context.Context) bool {
 		if at.Scheme == "tcp" {
 			return accepts(at.Host)

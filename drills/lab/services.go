@@ -92,7 +92,7 @@ func Service(ctx context.Context, o Options, name string) (string, error) {
 	return o.ensure(ctx, s.Part)
 }
 
-// Process says how a service that needs nothing done before is started at addr with its data in dir, building it when it
+// Process says how a service is started at addr with its data in dir, building it when it
 // is missing, and what its users need, as KEY=value.
 func (l *Lab) Process(ctx context.Context, name, dir, addr string) (p Process, tell []string, err error) {
 	what, err := serviceNamed(name)
@@ -110,10 +110,10 @@ func (l *Lab) Process(ctx context.Context, name, dir, addr string) (p Process, t
 	if err := how.link(program, dir); err != nil {
 		return p, nil, err
 	}
-	if len(how.first) > 0 || len(how.asks) > 0 || how.nobody || how.any || how.dials != "" {
+	if len(how.asks) > 0 || how.nobody || how.any || how.dials != "" {
 		return p, nil, fmt.Errorf("service %s of the lab is not started by its process alone", name)
 	}
-	p = Process{Name: name, Program: program, Args: how.args, Env: append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, how.env...), Dir: dir, Ready: "tcp://" + addr}
+	p = Process{Name: name, Program: program, Args: how.args, Env: append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, how.env...), Dir: dir, First: how.first, Ready: "tcp://" + addr}
 	if how.ready != "" {
 		p.Ready = "http://" + addr + how.ready
 	}

@@ -34,6 +34,7 @@ type Record struct {
 	Gitops    *GitopsRecord          `json:"gitops,omitempty"`   // the Git server, of a drill with a GitOps controller
 	Keycloak  string                 `json:"keycloak,omitempty"` // URL of the stand-in for Keycloak, of a drill that has one
 	Registry  *RegistryRecord        `json:"registry,omitempty"` // the image registry, of a drill that has one
+	Forge     *ForgeRecord           `json:"forge,omitempty"`    // the Gitea of a drill that has one
 	Replica   string                 `json:"replica,omitempty"`  // context that leads to a copy of the cluster, of a drill that has one
 	Folders   []string               `json:"folders,omitempty"`  // outside of its own, which go with it
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going
@@ -93,4 +94,11 @@ type BrokerRecord struct {
 	API     string `json:"api"`     // URL of its management
 	AMQP    string `json:"amqp"`    // host:port
 	PID     int    `json:"pid"`
+}
+
+// ForgeRecord is the Gitea of a drill and its one repository. The tokens of its accounts are in files of their own.
+type ForgeRecord struct {
+	URL   string `json:"url"`
+	Owner string `json:"owner"`
+	Name  string `json:"name"`
 }

@@ -218,7 +218,7 @@ func (st *Stage) PlainEnviron() []string {
 // RobotEnviron is all that an injected tofu sees: nothing of the operator's
 // environment may lead it elsewhere.
 func (st *Stage) RobotEnviron() []string {
-	return append(append(append(append(st.PlainEnviron(), st.keycloakEnviron(NameRobot)...), st.apiEnviron(NameRobot)...),
+	return append(append(append(append(append(st.PlainEnviron(), st.keycloakEnviron(NameRobot)...), st.forgeEnviron(NameRobot)...), st.apiEnviron(NameRobot)...),
 		"PATH="+os.Getenv("PATH"), "HOME="+st.Home,
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),
@@ -234,7 +234,7 @@ func (st *Stage) CLIConfig() string { return filepath.Join(st.Home, "tofu.rc") }
 func (st *Stage) OperatorEnviron(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
-		return key == "KUBECONFIG" || key == brokersVariable || strings.HasPrefix(key, "RECORDS_") || strings.HasPrefix(key, "KEYCLOAK_") || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || st.foreignCloud(key) || key == "PATH"
+		return key == "KUBECONFIG" || key == brokersVariable || strings.HasPrefix(key, "RECORDS_") || strings.HasPrefix(key, "KEYCLOAK_") || foreignForge(key) || strings.HasPrefix(key, "KUBE_") || strings.HasPrefix(key, "TF_") || st.foreignCloud(key) || key == "PATH"
 	})
 	search := os.Getenv("PATH")
 	for _, kv := range base {
@@ -249,7 +249,7 @@ func (st *Stage) OperatorEnviron(base []string) []string {
 		search = filepath.Dir(st.Tofu) + string(os.PathListSeparator) + search
 	}
 	env = append(append(append(append(env, st.keycloakEnviron(NameOperator)...), st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), append(st.bucketEnviron(NameOperator), st.storeEnviron(NameOperator)...)...)
-	return append(append(env, st.PlainEnviron()...),
+	return append(append(append(env, st.forgeEnviron(NameOperator)...), st.PlainEnviron()...),
 		"PATH="+search,
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.OperatorKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.OperatorKubeconfig)

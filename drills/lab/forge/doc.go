@@ -3,7 +3,7 @@
 //
 // [Start] gives one with its data in a folder of the caller. It listens on 127.0.0.1 alone, has no SSH, sends no mail, asks
 // for no update and no avatar, and its webhooks reach loopback alone. It ends with Close, and on Linux with the process
-// that started it. Passwords and tokens are made at random and stay in memory.
+// that started it. [Begin] takes one that the caller runs and that outlives it, and [At] finds that again. Passwords and tokens are made at random and stay in memory.
 //
 // A [User] does what an account may do, with its token. What Gitea refuses comes back as a [*RefusedError] with the status
 // and the words of Gitea; nothing here decides what is refused.

@@ -19,8 +19,9 @@ type Forge struct {
 	URL   string // http://127.0.0.1:PORT
 	Admin *User  // may do everything
 
-	server  *lab.Server
+	server  *lab.Server // nil where the caller runs it
 	program string
+	dir     string // of its data
 	config  string
 }
 
@@ -34,17 +35,37 @@ func Start(ctx context.Context, o lab.Options, dir string) (*Forge, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Forge{URL: s.URL, server: s, program: program}
-	for _, line := range s.Env {
+	f, err := Begin(ctx, lab.Process{Program: program, Dir: dir}, s.Env, s.URL)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	f.server = s
+	return f, nil
+}
+
+// Begin makes the administrator of a Gitea that the caller started, as [lab.Lab.Process] says, and that answers at a URL.
+func Begin(ctx context.Context, p lab.Process, tell []string, at string) (*Forge, error) {
+	f := &Forge{URL: at, program: p.Program, dir: p.Dir}
+	for _, line := range tell {
 		if word, ok := strings.CutPrefix(line, "GITEA_CONFIG="); ok {
 			f.config = word
 		}
 	}
+	var err error
 	if f.Admin, err = f.admin(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("making the administrator of the forge: %w", err), s.Close())
+		return nil, fmt.Errorf("making the administrator of the forge: %w", err)
 	}
 	return f, nil
 }
+
+// At is a Gitea that another process made the accounts of. It has no Admin; [Forge.As] gives an account.
+func At(at string) *Forge { return &Forge{URL: at} }
+
+// As is an account by the token that it was given.
+func (f *Forge) As(name, token string) *User { return &User{Name: name, Token: token, forge: f} }
+
+// Open is a repository that is there.
+func (f *Forge) Open(owner, name string) *Repo { return &Repo{Owner: owner, Name: name, forge: f} }
 
 // Close ends the server.
 func (f *Forge) Close() error { return f.server.Close() }
@@ -75,7 +96,7 @@ func (f *Forge) admin(ctx context.Context) (*User, error) {
 // run runs the program beside the server, on the same database.
 func (f *Forge) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, f.program, append([]string{"--config", f.config}, args...)...)
-	dir := f.server.Dir
+	dir := f.dir
 	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "GITEA_WORK_DIR=" + dir, "PATH=" + os.Getenv("PATH")}
 	var said bytes.Buffer

@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -93,6 +94,23 @@ func (r *Repo) Review(ctx context.Context, by *User, pull int64, event, commit, 
 	}
 	err = by.do(ctx, post, r.at("pulls", strconv.FormatInt(pull, 10), "reviews"), object{"event": event, "commit_id": commit, "body": text}, &out)
 	return out.ID, err
+}
+
+// Export is a review as the forge gives it out.
+func (r *Repo) Export(ctx context.Context, by *User, pull, review int64) (out json.RawMessage, err error) {
+	err = by.do(ctx, get, r.at("pulls", strconv.FormatInt(pull, 10), "reviews", strconv.FormatInt(review, 10)), nil, &out)
+	return out, err
+}
+
+// PullHead is the commit that Gitea takes for the head of a pull request: it learns of a push in a queue.
+func (r *Repo) PullHead(ctx context.Context, by *User, pull int64) (sha string, err error) {
+	var out struct {
+		Head struct {
+			SHA string `json:"sha"`
+		} `json:"head"`
+	}
+	err = by.do(ctx, get, r.at("pulls", strconv.FormatInt(pull, 10)), nil, &out)
+	return out.Head.SHA, err
 }
 
 // Dismiss dismisses a review.

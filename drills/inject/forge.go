@@ -1,0 +1,160 @@
+package inject
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"handrail/drills/lab/forge"
+	"handrail/drills/stage"
+)
+
+// runForge is the verb forge.run.
+type runForge struct {
+	Owner     string            `key:"owner,required" as:"id"`
+	Name      string            `key:"name,required" as:"id"`
+	People    []string          `key:"people,required" each:"id" of:"an account"`
+	Files     map[string]string `key:"files,required" of:"a file"` // of the branch main
+	Approvals int               `key:"approvals" range:"0 9"`      // that main asks for
+	Checks    []string          `key:"checks" each:"id" of:"a check"`
+}
+
+func (a runForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("starting a Gitea; it is built the first time, which takes minutes")
+	r, err := st.ServeForge(ctx, a.Owner, a.Name, a.People)
+	if err != nil {
+		return err
+	}
+	_, first, err := st.Forge(a.People[0])
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Files)) {
+		if _, err := r.Commit(ctx, first, "main", "", name, a.Files[name], "add "+name); err != nil {
+			return err
+		}
+	}
+	admin, err := st.ForgeAdmin()
+	if err != nil {
+		return err
+	}
+	return r.Protect(ctx, admin, forge.Protection{Branch: "main", Approvals: a.Approvals, Checks: a.Checks})
+}
+
+// pushForge is the verb forge.push: a person pushes one file to a branch.
+type pushForge struct {
+	By     string `key:"by,required" as:"id"`
+	Branch string `key:"branch,required" as:"id"`
+	From   string `key:"from" as:"id"` // the branch that a new one begins at
+	File   string `key:"file,required"`
+	Text   string `key:"text,required"`
+	Says   string `key:"says,required"`     // message of the commit
+	Pull   int    `key:"pull" range:"0 99"` // that the branch is of: wait until it has the commit
+}
+
+func (a pushForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("%s pushes to %s: %s", a.By, a.Branch, a.Says)
+	r, by, err := st.Forge(a.By)
+	if err != nil {
+		return err
+	}
+	sha, err := r.Commit(ctx, by, a.Branch, a.From, a.File, a.Text, a.Says)
+	if err != nil || a.Pull == 0 {
+		return err
+	}
+	return st.Wait(ctx, "the pull request did not come to the new commit", func() (bool, error) {
+		head, err := r.PullHead(ctx, by, int64(a.Pull))
+		return head == sha, err
+	})
+}
+
+// pullForge is the verb forge.pull. The first pull request has the number 1.
+type pullForge struct {
+	By     string `key:"by,required" as:"id"`
+	Branch string `key:"branch,required" as:"id"`
+	Title  string `key:"title,required"`
+}
+
+func (a pullForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("%s opens a pull request: %s", a.By, a.Title)
+	r, by, err := st.Forge(a.By)
+	if err != nil {
+		return err
+	}
+	_, err = r.Pull(ctx, by, a.Branch, "main", a.Title)
+	return err
+}
+
+// reviewForge is the verb forge.review: a review of the newest commit, which is saved as an export of the forge would be.
+type reviewForge struct {
+	By     string `key:"by,required" as:"id"`
+	Pull   int    `key:"pull,required" range:"1 99"`
+	Branch string `key:"branch,required" as:"id"`
+	Says   string `key:"says,required" oneof:"APPROVED REQUEST_CHANGES COMMENT"`
+	Text   string `key:"text,required"`
+	Plan   string `key:"plan" as:"file name"` // whose digest stands behind the text
+	As     string `key:"as" as:"id"`          // name of the file that it is saved in
+}
+
+func (a reviewForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("%s reviews the pull request: %s", a.By, cmp.Or(map[string]string{"APPROVED": "approved", "COMMENT": "a comment"}[a.Says], "asks for changes"))
+	r, by, err := st.Forge(a.By)
+	if err != nil {
+		return err
+	}
+	head, err := r.Head(ctx, by, a.Branch)
+	if err != nil {
+		return err
+	}
+	text := a.Text
+	if a.Plan != "" {
+		raw, err := os.ReadFile(filepath.Join(st.Rec.Dir, a.Plan))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(raw)
+		text += "\nplan sha256:" + hex.EncodeToString(sum[:])
+	}
+	id, err := r.Review(ctx, by, int64(a.Pull), a.Says, head, text)
+	if err != nil {
+		return err
+	}
+	if a.As == "" {
+		return nil
+	}
+	saved, err := r.Export(ctx, by, int64(a.Pull), id)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(st.ForgeRecords(), a.As+".json"), append(saved, '\n'), 0o600)
+}
+
+// mergeForge is the verb forge.merge.
+type mergeForge struct {
+	By   string `key:"by,required" as:"id"`
+	Pull int    `key:"pull,required" range:"1 99"`
+}
+
+// apply asks again while Gitea still tests whether the branches can be merged.
+func (a mergeForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("%s merges pull request %d", a.By, a.Pull)
+	r, by, err := st.Forge(a.By)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = st.Wait(ctx, fmt.Sprintf("pull request %d was not merged", a.Pull), func() (bool, error) {
+		last = r.Merge(ctx, by, int64(a.Pull))
+		return last == nil, nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("%w: %w", err, last)
+	}
+	return err
+}
