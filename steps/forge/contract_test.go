@@ -96,7 +96,7 @@ func (w *world) tellsStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"state": "open", "author": w.author, "head": w.head, "head_branch": "scale", "base_branch": "main", "base_now": "*", "merge_base": "*", "behind": "2", "base_moved": "yes",
+		"state": "open", "author": w.author, "writers": `["` + w.author + `"]`, "head": w.head, "head_branch": "scale", "base_branch": "main", "base_now": "*", "merge_base": "*", "behind": "2", "base_moved": "yes",
 		"merge_commit": "?", "merged_at": "?", "merged_by": "?", "approval": "older", "approvers": "[]", "approver": "", "approved_at": "?", "approved_commit": w.older,
 		"older_approvers": `["` + w.other + `"]`, "own_approval": "false", "required": "1", "enough": "no", "checks": "ci/plan=failure", "checks_state": "failure",
 		"failed_checks": `["ci/plan"]`, "required_checks": `["ci/plan"]`, "missing_checks": `["ci/plan"]`, "checked_at": "*", "files": `["env/prod/main.tf"]`, "owners_file": "CODEOWNERS"}
@@ -109,6 +109,7 @@ func (w *world) tellsStale(t *testing.T) {
 		for _, name := range []string{"approval", "approvers", "approver", "approved_commit", "older_approvers", "enough", "owner_approval", "owners_missing"} {
 			want[name] = "?"
 		}
+		want["writers"] = "?"
 		want["required_checks"], want["missing_checks"] = "[]", "[]" // a pipeline is required whole, or not
 	}
 	said(t, obs, want)

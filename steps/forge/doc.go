@@ -29,6 +29,7 @@
 //     jobs that a runner took, and the commit statuses of its jobs, which hold those that wait. It tells no actor,
 //     runner or steps.
 //   - GitLab does not say which commit an approval was for, unless the project removes approvals on a push.
+//   - GitLab names the authors of commits by their addresses, and no forge names who pushed them.
 //   - GitHub hands out logs from another host, to which nothing is sent.
 //
 // The contract suite holds Gitea to a real server (drills/lab/forge). GitHub and GitLab are held to answers composed after

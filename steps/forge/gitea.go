@@ -42,6 +42,11 @@ func (c giteaReader) pull(ctx context.Context, repo string, number int64) (pull,
 		p.files = append(p.files, list...)
 		return at, err
 	}))
+	p.not.add(partWriters, c.each(ctx, c.repo(repo, "pulls", n, "commits"), "", func(raw []byte) (page, error) {
+		list, at, err := parseHubWriters(raw)
+		p.writers = append(p.writers, list...)
+		return at, err
+	}))
 	err = c.branch(ctx, repo, &p)
 	p.not.add(partRequired, err)
 	if err == nil {

@@ -21,6 +21,9 @@ func (c githubReader) repo(repo string, parts ...string) string {
 // mostHubFiles is where GitHub ends the list of changed files (REST API, List pull requests files).
 const mostHubFiles = 3000
 
+// mostHubCommits is where it ends that of commits (List commits on a pull request).
+const mostHubCommits = 250
+
 func (c githubReader) pull(ctx context.Context, repo string, number int64) (pull, error) {
 	n := count(number)
 	got, err := c.get(ctx, c.repo(repo, "pulls", n), "")
@@ -48,6 +51,17 @@ func (c githubReader) pull(ctx context.Context, repo string, number int64) (pull
 		err = fmt.Errorf("GitHub tells %d changed files at most, and this may be more", mostHubFiles)
 	}
 	p.not.add(partFiles, err)
+	told = 0
+	err = c.each(ctx, c.repo(repo, "pulls", n, "commits"), "", func(raw []byte) (page, error) {
+		list, at, err := parseHubWriters(raw)
+		p.writers = append(p.writers, list...)
+		told += at.entries
+		return at, err
+	})
+	if err == nil && told >= mostHubCommits {
+		err = fmt.Errorf("GitHub tells %d commits at most, and this may be more", mostHubCommits)
+	}
+	p.not.add(partWriters, err)
 	p.not.add(partBase, c.behind(ctx, repo, &p))
 	p.not.add(partRequired, c.required(ctx, repo, &p))
 	p.not.add(partChecks, c.checks(ctx, repo, &p))

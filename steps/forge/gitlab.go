@@ -100,6 +100,7 @@ func (c gitlabReader) pull(ctx context.Context, repo string, number int64) (pull
 		p.files = append(p.files, list...)
 		return at, err
 	}))
+	p.not[partWriters] = "GitLab names the authors of commits by their addresses alone"
 	p.not.add(partBase, c.base(ctx, repo, &p))
 	p.not.add(partChecks, c.checks(ctx, repo, &p))
 	p.not.add(partOwners, findOwners(&p, p.base, []string{"CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}, func(dir string) ([]string, error) { return c.tree(ctx, repo, p.base, dir) },

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -172,6 +173,28 @@ func parseHubFiles(raw []byte) ([]string, page, error) {
 		out = append(out, f.Name)
 		if f.Was != "" && f.Was != f.Name {
 			out = append(out, f.Was)
+		}
+	}
+	return out, page{len(in), -1}, nil
+}
+
+// parseHubWriters are the accounts that commits name as author or committer. One that names none leaves open who wrote it.
+func parseHubWriters(raw []byte) ([]string, page, error) {
+	var in []struct {
+		SHA       string   `json:"sha"`
+		Author    *hubUser `json:"author"` // null where no account has the address
+		Committer *hubUser `json:"committer"`
+	}
+	if err := decode(raw, &in); err != nil {
+		return nil, page{}, err
+	}
+	var out []string
+	for _, c := range in {
+		for _, u := range []*hubUser{c.Author, c.Committer} {
+			if u == nil || u.Login == "" {
+				return nil, page{}, fmt.Errorf("commit %s names an author or a committer that the forge has no account of", orElse(sha(c.SHA), "without a name"))
+			}
+			out = append(out, words(u.Login))
 		}
 	}
 	return out, page{len(in), -1}, nil

@@ -32,6 +32,7 @@ type pull struct {
 	wanted   []string
 	checks   []check
 	files    []string
+	writers  []string // accounts that its commits name as author or committer
 	owners   owners
 	standard string // default branch of the repository
 
@@ -62,6 +63,7 @@ const (
 	partRequired = "required approvals"
 	partChecks   = "checks"
 	partFiles    = "changed files"
+	partWriters  = "authors of its commits"
 	partOwners   = "code owners"
 	partJobs     = "jobs"
 	partState    = "state"

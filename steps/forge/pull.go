@@ -20,6 +20,7 @@ func pullFacts() []steps.Field {
 		{Name: "title", Type: steps.String, Doc: "its title"},
 		{Name: "draft", Type: steps.Bool, Doc: "whether it is a draft"},
 		{Name: "author", Type: steps.String, Doc: "login of who opened it"},
+		{Name: "writers", Type: steps.Strings, Doc: "logins that its commits name as author or committer, who need not be the one that opened it"},
 		{Name: "head", Type: steps.Ident, Doc: "commit at its head"},
 		{Name: "head_branch", Type: steps.String, Doc: "branch that it comes from"},
 		{Name: "base_branch", Type: steps.String, Doc: "branch that it goes to"},
@@ -127,6 +128,11 @@ func (a asked) tellPull(p pull, obs *steps.Observation) {
 		if p.behind > 0 && p.state == "open" {
 			obs.Say(steps.Warning, "%s moved by %d commits since the head was based on it: what was checked is not what a merge makes.", p.base, p.behind)
 		}
+	}
+	if why := p.not[partWriters]; why != "" {
+		a.f.Unknown(why, "writers")
+	} else {
+		a.f.Set("writers", steps.StringsOf(unique(p.writers)))
 	}
 	s := a.tellReviews(p, obs)
 	a.tellChecks(p, obs)
