@@ -1,15 +1,18 @@
 package inject
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"handrail/drills/lab/forge"
 	"handrail/drills/stage"
@@ -40,11 +43,11 @@ func (a runForge) apply(ctx context.Context, st *stage.Stage) error {
 			return err
 		}
 	}
-	admin, err := st.ForgeAdmin()
+	f, err := st.ForgeServer()
 	if err != nil {
 		return err
 	}
-	return r.Protect(ctx, admin, forge.Protection{Branch: "main", Approvals: a.Approvals, Checks: a.Checks})
+	return r.Protect(ctx, f.Admin, forge.Protection{Branch: "main", Approvals: a.Approvals, Checks: a.Checks})
 }
 
 // pushForge is the verb forge.push: a person pushes one file to a branch.
@@ -53,7 +56,7 @@ type pushForge struct {
 	Branch string `key:"branch,required" as:"id"`
 	From   string `key:"from" as:"id"` // the branch that a new one begins at
 	File   string `key:"file,required"`
-	Text   string `key:"text,required"`
+	Text   string `key:"text"`              // "" for that of the module
 	Says   string `key:"says,required"`     // message of the commit
 	Pull   int    `key:"pull" range:"0 99"` // that the branch is of: wait until it has the commit
 }
@@ -64,7 +67,15 @@ func (a pushForge) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	sha, err := r.Commit(ctx, by, a.Branch, a.From, a.File, a.Text, a.Says)
+	text := a.Text
+	if text == "" {
+		raw, err := os.ReadFile(filepath.Join(st.Rec.Dir, filepath.Base(a.File)))
+		if err != nil {
+			return err
+		}
+		text = string(raw)
+	}
+	sha, err := r.Commit(ctx, by, a.Branch, a.From, a.File, text, a.Says)
 	if err != nil || a.Pull == 0 {
 		return err
 	}
@@ -157,4 +168,71 @@ func (a mergeForge) apply(ctx context.Context, st *stage.Stage) error {
 		return fmt.Errorf("%w: %w", err, last)
 	}
 	return err
+}
+
+// updateForge is the verb forge.update: the base branch is merged into that of a pull request.
+type updateForge struct {
+	By   string `key:"by,required" as:"id"`
+	Pull int    `key:"pull,required" range:"1 99"`
+}
+
+func (a updateForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("%s brings the base into pull request %d", a.By, a.Pull)
+	r, by, err := st.Forge(a.By)
+	if err != nil {
+		return err
+	}
+	before, err := r.PullHead(ctx, by, int64(a.Pull))
+	if err != nil {
+		return err
+	}
+	if err := r.Update(ctx, by, int64(a.Pull)); err != nil {
+		return err
+	}
+	return st.Wait(ctx, "the pull request did not come to its base", func() (bool, error) {
+		head, err := r.PullHead(ctx, by, int64(a.Pull))
+		return head != before, err
+	})
+}
+
+// jobForge is the verb forge.job: a runner takes the next job, runs tofu in the module, and reports what that says.
+type jobForge struct {
+	Tofu  string `key:"tofu,required" oneof:"validate fmt plan"`
+	Fails string `key:"fails"` // what it must say as it fails, "" for one that succeeds
+}
+
+func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("a runner takes the next job: tofu %s", a.Tofu)
+	f, err := st.ForgeServer()
+	if err != nil {
+		return err
+	}
+	name, err := stage.RandomHex(3)
+	if err != nil {
+		return err
+	}
+	runner, err := f.Runner(ctx, "runner-"+name)
+	if err != nil {
+		return err
+	}
+	job, err := runner.Take(ctx)
+	if err != nil {
+		return err
+	}
+	args := map[string][]string{"validate": {"validate", "-no-color"}, "fmt": {"fmt", "-check", "-no-color"}, "plan": {"plan", "-input=false", "-no-color", "-lock=false"}}[a.Tofu]
+	out, failed := st.Run(ctx, st.RobotEnviron(), args...)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	switch {
+	case failed == nil && a.Fails != "":
+		return errors.New("the job succeeded, and the drill is about one that fails")
+	case failed != nil && !bytes.Contains(bytes.Join(bytes.Fields(out), []byte(" ")), []byte(a.Fails)), failed != nil && a.Fails == "":
+		return fmt.Errorf("the job failed otherwise than it should: %s", stage.Tail(out))
+	}
+	result, lines := "success", append([]string{"Run Main tofu " + a.Tofu}, strings.Split(strings.TrimRight(string(out), "\n"), "\n")...)
+	if failed != nil {
+		result, lines = "failure", append(lines, "Failure - Main tofu "+a.Tofu, "exitcode '1': failure")
+	}
+	return errors.Join(job.Step(ctx, result, lines...), job.End(ctx, result))
 }

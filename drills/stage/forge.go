@@ -102,10 +102,15 @@ func (st *Stage) Forge(who string) (*forge.Repo, *forge.User, error) {
 	return f.Open(st.Rec.Forge.Owner, st.Rec.Forge.Name), f.As(who, string(token)), nil
 }
 
-// ForgeAdmin is the administrator of the forge.
-func (st *Stage) ForgeAdmin() (*forge.User, error) {
+// ForgeServer is the Gitea of the drill, with its administrator.
+func (st *Stage) ForgeServer() (*forge.Forge, error) {
 	_, u, err := st.Forge(forgeAdmin)
-	return u, err
+	if err != nil {
+		return nil, err
+	}
+	f := forge.At(st.Rec.Forge.URL)
+	f.Admin = f.As(u.Name, u.Token)
+	return f, nil
 }
 
 // forgeEnviron is by what a caller reads the forge, nothing where there is none.

@@ -143,6 +143,11 @@ func (r *Repo) Merge(ctx context.Context, by *User, pull int64) error {
 	return by.do(ctx, post, r.at("pulls", strconv.FormatInt(pull, 10), "merge"), object{"Do": "merge"}, nil)
 }
 
+// Update merges the base branch into that of a pull request.
+func (r *Repo) Update(ctx context.Context, by *User, pull int64) error {
+	return by.do(ctx, post, r.at("pulls", strconv.FormatInt(pull, 10), "update")+"?style=merge", nil, nil)
+}
+
 // ClosePull closes a pull request without a merge.
 func (r *Repo) ClosePull(ctx context.Context, by *User, pull int64) error {
 	return by.do(ctx, patch, r.at("pulls", strconv.FormatInt(pull, 10)), object{"state": "closed"}, nil)
