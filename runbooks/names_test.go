@@ -64,11 +64,11 @@ func TestWordsNameWhatWasRead(t *testing.T) {
 		{"approval", "", "review 7 for 444f8ba466229999", read, digest},
 		{"approval", "", "review 7 for 444f8ba", read, digest},
 		{"approval", "", "review 7 for 12345678", read, digest},
-		{"approval", "", "promoted as sha256:444f8ba4", image, ""},
-		{"approval", "", "promoted as registry.example/app@sha256:" + sixtyFour, image, ""},
-		{"approval", "", "promoted as 444f8ba46622", image, ""},
-		{"approval", "", "promoted as sha256:4", image, "sha256:" + sixtyFour},
-		{"approval", "", "promoted as sha256:", image, "sha256:" + sixtyFour},
+		{"approval", "", "review 7: promoted as sha256:444f8ba4", image, ""},
+		{"approval", "", "review 7: promoted as registry.example/app@sha256:" + sixtyFour, image, ""},
+		{"approval", "", "review 7: promoted as 444f8ba46622", image, ""},
+		{"approval", "", "review 7: promoted as sha256:4", image, "sha256:" + sixtyFour},
+		{"approval", "", "review 7: promoted as sha256:", image, "sha256:" + sixtyFour},
 	} {
 		var e *NamesError
 		err := rb.Takes(tc.step, tc.answer, tc.words, tc.v)
