@@ -65,7 +65,7 @@ func (t Task) Run(ctx context.Context, self string, in io.Reader) ([]byte, error
 // Confine is called by the process itself, once it has read all of its input.
 func Confine() error {
 	debug.SetMemoryLimit(mostMemory / 2)
-	time.Sleep(1) // the runtime opens its poller with the first timer, which may be one of the collector
+	time.Sleep(time.Nanosecond) // the runtime opens its poller with the first timer, which may be one of the collector
 	return confine()
 }
 
