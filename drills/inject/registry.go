@@ -106,7 +106,7 @@ func (d deleteImage) apply(ctx context.Context, st *stage.Stage) error {
 	return err
 }
 
-// deployImage is the verb registry.deploy: what applies a manifest does, whether a pipeline or a controller.
+// deployImage is the verb registry.deploy: kubectl apply of the manifest, as a pipeline runs it.
 type deployImage struct {
 	Deployment string `key:"deployment,required" as:"id"`
 	Name       string `key:"name,required" as:"id"`
@@ -148,7 +148,7 @@ func (d deployImage) apply(ctx context.Context, st *stage.Stage) error {
 		return fmt.Errorf("deployment %s has no container", d.Deployment)
 	}
 	containers[0]["image"] = ref
-	if err := st.Robot.Patch(ctx, deploymentPath(st, d.Deployment), map[string]any{"spec": map[string]any{
+	if err := st.Robot.Patch(ctx, deploymentPath(st, d.Deployment)+"?fieldManager=kubectl-client-side-apply", map[string]any{"spec": map[string]any{
 		"replicas": d.Replicas, "template": map[string]any{"spec": map[string]any{"containers": containers}}}}); err != nil {
 		return err
 	}
