@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,6 +98,7 @@ func newPermitWorld(t *testing.T) *permitWorld {
 		{runbook: "secret-sync", worlds: []map[string]string{{"object": "absent", "namespace": ns.Name, "name": "web"}}},
 		{runbook: "creates-that-exist", worlds: []map[string]string{{"namespace": ns.Name, "name": "target", "pod": "lone"}}},
 		{runbook: "flag-drift", worlds: []map[string]string{{"address": "kubernetes_config_map.target", "flag": "a", "namespace": ns.Name, "name": "target"}}},
+		{runbook: "artifact-registry", worlds: []map[string]string{{"image": "none.example/a:1", "expected": "sha256:" + strings.Repeat("a", 64), "name": "web", "container": "a", "namespace": ns.Name}}},
 		{runbook: "state-collision", worlds: []map[string]string{{"schedule": "nightly", "schedule_namespace": ns.Name}}},
 	}
 	return w

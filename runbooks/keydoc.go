@@ -42,6 +42,7 @@ var keyDocs = map[string]string{
 	"values":     "the values of an enum",
 	"default":    "the value where none is given",
 	"matched":    "of a parameter, that the text by which the runbook was matched is the file that it names: the log of the very run",
+	"later":      "of a parameter, that its file comes during the incident: its path may be given before it is there",
 	"min":        "the least that an int or a duration may be",
 	"max":        "the most that an int or a duration may be",
 	"patch":      "of a parameter, that it is a JSON patch, and the path below which KEY=VALUE pairs may be given instead; / for none",
@@ -83,7 +84,7 @@ func explained(key string, s schema) schema {
 func parts(what string) []string {
 	return strings.Fields(map[string]string{
 		"a pattern":      "pattern weight say",
-		"a parameter":    "type default required help values pattern min max matched patch",
+		"a parameter":    "type default required help values pattern min max matched later patch",
 		"a next runbook": "runbook when with say",
 		"a requirement":  "when else",
 		"a finding":      "when level say against doubts",

@@ -209,7 +209,7 @@ func (r *reader) param(name string, n *yaml.Node) {
 		r.Fail(n, "one of "+strings.Join(paramTypes(), ", "), `parameter %q needs the key "type"`, name)
 		return
 	}
-	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.Flag(f["required"], "required"), Matched: r.Flag(f["matched"], "matched")}
+	p := steps.Field{Name: name, Doc: r.literal(f["help"], "help"), Required: r.Flag(f["required"], "required"), Matched: r.Flag(f["matched"], "matched"), Later: r.Flag(f["later"], "later")}
 	p.Type = steps.Type(r.OneOf(f["type"], "type", paramTypes()))
 	if p.Type == "" {
 		return
@@ -228,6 +228,9 @@ func (r *reader) param(name string, n *yaml.Node) {
 	}
 	if p.Matched && p.Type != steps.Path {
 		r.Fail(f["matched"], "remove it; a text is kept as a file", "matched is for a path, not for the type %s", p.Type)
+	}
+	if p.Later && (p.Type != steps.Path || p.Required || p.Matched) {
+		r.Fail(f["later"], "remove it", "later is for a path that is neither required nor matched: the file comes during the incident")
 	}
 	r.bounds(p, f)
 	if n := f["patch"]; n != nil {

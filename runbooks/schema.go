@@ -115,7 +115,7 @@ func (s schemer) form(of, key string) schema {
 		return anything
 	case "patch":
 		return schema{"type": "string", "pattern": patchPath.String()}
-	case "required", "matched":
+	case "required", "matched", "later":
 		return schema{"type": "boolean"}
 	case "values":
 		return listOf(textOf("a value"))

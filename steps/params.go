@@ -12,6 +12,7 @@ type Field struct {
 	Required bool     // of a parameter
 	Pattern  string   // of a textual parameter: the anchored grammar it must match
 	Matched  bool     // of a Path parameter: the text that its runbook was matched by is what it names
+	Later    bool     // of a Path parameter: the file comes during the incident, and need not be there at its start
 	Literal  bool     // of a parameter: only the runbook itself gives it, never a parameter of the incident, a fact or an answer
 	Lines    bool     // of a String parameter: a document of several lines, which reaches no argument list
 	Words    bool     // of a Strings parameter: an argument list, which the runbook itself writes; what a ${…} puts into it never begins an option

@@ -18,7 +18,7 @@ type Given struct {
 }
 
 // itemForm is how people write an item, and how they say that there is none.
-type itemForm struct{ value, none *regexp.Regexp }
+type itemForm struct{ value, lacks, about *regexp.Regexp }
 
 const (
 	// A name with a value that has a digit, as an id has, or with any word.
@@ -49,7 +49,30 @@ var itemForms = map[string]itemForm{
 // has by itself, and how it is said to be missing.
 func form(how, names, none string, alone ...string) itemForm {
 	all := append([]string{fmt.Sprintf(how, names)}, alone...)
-	return itemForm{regexp.MustCompile(strings.Join(all, "|")), regexp.MustCompile(fmt.Sprintf(lacks, none) + `|(?i)\bnone\b`)}
+	return itemForm{regexp.MustCompile(strings.Join(all, "|")), regexp.MustCompile(fmt.Sprintf(lacks, none)), regexp.MustCompile(`(?i)\b(?:` + names + `|` + none + `)`)}
+}
+
+var (
+	noneWord = regexp.MustCompile(`(?i)\bnone\b`)
+	clause   = regexp.MustCompile(`[,;\n]|\. `)
+)
+
+// nones says which of the items the word none is about: those that are named beside it, or all where none of them is.
+func nones(covers []string, proof string) (named map[string]bool, rest bool) {
+	named = map[string]bool{}
+	for _, part := range clause.Split(proof, -1) {
+		if !noneWord.MatchString(part) {
+			continue
+		}
+		some := false
+		for _, item := range covers {
+			if f, known := itemForms[item]; known && f.about.MatchString(part) {
+				named[item], some = true, true
+			}
+		}
+		rest = rest || !some
+	}
+	return named, rest
 }
 
 // labelled is an item that is named by its code: E1 1a2b3c4; E2 none.
@@ -64,6 +87,7 @@ func GivenBy(covers []string, proof string) []Given {
 		codes["E"+m[1]] = strings.TrimSpace(m[2])
 	}
 	free := labelled.ReplaceAllString(proof, "")
+	named, rest := nones(covers, free)
 	out := []Given{}
 	for _, item := range covers {
 		f, known := itemForms[item]
@@ -71,11 +95,14 @@ func GivenBy(covers []string, proof string) []Given {
 		case ok:
 			out = append(out, givenAs(item, value))
 		case !known:
-		case f.none.MatchString(free):
-			out = append(out, Given{Item: item, None: true, Value: strings.TrimSpace(f.none.FindString(free))})
+		case f.lacks.MatchString(free):
+			out = append(out, Given{Item: item, None: true, Value: strings.TrimSpace(f.lacks.FindString(free))})
+		case named[item], rest && len(covers) == 1:
+			out = append(out, Given{Item: item, None: true, Value: noneWord.FindString(free)})
 		case len(covers) == 1 && len(codes) == 0:
 			out = append(out, givenAs(item, strings.TrimSpace(proof)))
 		default:
+			found := false
 			for _, m := range f.value.FindAllStringSubmatch(free, -1) {
 				at := slices.IndexFunc(m[1:], func(s string) bool { return s != "" })
 				if at < 0 {
@@ -84,9 +111,12 @@ func GivenBy(covers []string, proof string) []Given {
 				// What ends a sentence or begins the next words is no part of a value.
 				v := strings.TrimRight(m[1+at], ".:!?)")
 				if v != "" && (item != "E1" || looksLikeSHA(v)) && (item != "E6" || !notAName.MatchString(v)) {
-					out = append(out, Given{Item: item, Value: v})
+					out, found = append(out, Given{Item: item, Value: v}), true
 					break
 				}
+			}
+			if !found && rest {
+				out = append(out, Given{Item: item, None: true, Value: noneWord.FindString(free)})
 			}
 		}
 	}

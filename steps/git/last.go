@@ -68,10 +68,14 @@ func (p lastProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) (st
 		}
 		newer = older
 	}
+	what := name
+	if name == "." {
+		what = "The clone"
+	}
 	if why == "" {
-		obs.Summary = fmt.Sprintf("%s was last changed by %s at %s: %s", name, newer.Sum[:12], newer.Time.Format("2006-01-02T15:04Z"), steps.Clip(newer.Subject, 120))
+		obs.Summary = fmt.Sprintf("%s last changed in %s at %s, by %s: %s", what, newer.Sum[:12], newer.Time.Format("2006-01-02T15:04Z"), steps.OneLine(newer.Author, 100), steps.OneLine(newer.Subject, 120))
 	} else {
-		obs.Summary = fmt.Sprintf("What changed %s last is unknown: %s.", name, why)
+		obs.Summary = fmt.Sprintf("%s: when it last changed is unknown: %s.", what, why)
 		obs.Gaps = append(obs.Gaps, "the newest change is unknown: "+why)
 	}
 	obs.Facts = f.Rest(why)

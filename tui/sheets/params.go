@@ -57,6 +57,8 @@ func parameters(env *screen.Env, fs []steps.Field, known map[string]string, text
 			case p.Type == steps.Path && p.Name == "log":
 				fl.Keeps, fl.Stands = text, triage.Pasted
 				fl.Hint("; or paste it")
+			case p.Type == steps.Path && p.Later:
+				fl.Lines = ink.Say("%s is the path of a file that comes later. Give its path, and save it there once it is.", p.Name)
 			case p.Type == steps.Path:
 				fl.Lines = ink.Say("%s is the path of a file. Save the text to a file, and give its path here.", p.Name)
 			}
@@ -68,7 +70,7 @@ func parameters(env *screen.Env, fs []steps.Field, known map[string]string, text
 					return ink.Say("%s cannot be %q: %s. %s", p.Name, steps.Clip(steps.WithoutTokens(s), 60), p.Doc, severalAtOnce)
 				}
 				// Of a directory its own sheet says more, and what was known before was not typed here.
-				if p.Type != steps.Path || p.Name == "dir" || s == value || s == triage.Pasted || env.Config.Absent == nil {
+				if p.Type != steps.Path || p.Later || p.Name == "dir" || s == value || s == triage.Pasted || env.Config.Absent == nil {
 					return ""
 				}
 				if why := env.Config.Absent(s); why != "" {
