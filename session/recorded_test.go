@@ -287,7 +287,7 @@ func TestTemplateOfEveryRunbook(t *testing.T) {
 			st, _ := rb.Step(id)
 			return "  " + id + ": {value: '" + st.Answers[0].Value + "', how: seen}"
 		})
-		a, err := walk.ParseAnswers(rb.ID, []byte(blank.ReplaceAllString(src, `  $1: store:seen/1`)))
+		a, err := walk.ParseAnswers(rb.ID, []byte(blank.ReplaceAllString(src, `  $1: store:seen/1 of 0a1b2c3d`)))
 		if err != nil {
 			t.Errorf("%s: %v", rb.ID, err)
 			continue
