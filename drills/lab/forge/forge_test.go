@@ -140,23 +140,26 @@ func TestForgeRuns(t *testing.T) {
 
 // eventually tries until Gitea has looked at the pull request: it checks for conflicts in a queue of its own, and says
 // "Please try again later" until then.
-func eventually(do func() error) error {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		err := do()
-		if err == nil || !strings.Contains(err.Error(), "try again later") || time.Now().After(end) {
-			return err
-		}
-	}
+func eventually(do func() error) (err error) {
+	return errors.Join(await(func() (bool, error) {
+		err = do()
+		return err == nil || !strings.Contains(err.Error(), "try again later"), nil
+	}), err)
 }
 
-// await asks until it is so.
+// await asks until it is so: Gitea tells no one when its queue is done.
 func await(is func() (bool, error)) error {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	end := time.After(30 * time.Second)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
 		if ok, err := is(); ok || err != nil {
 			return err
 		}
-		if time.Now().After(end) {
+		select {
+		case <-end:
 			return errors.New("it did not come to that within 30 s")
+		case <-look.C:
 		}
 	}
 }
