@@ -83,11 +83,21 @@ func keepsToReference(t *testing.T, w *walked) {
 }
 
 // settled is a path without what the speed of the servers decides: reads that go side by side
-// end in any order, and a comparison stands where the last of what it compares was read. Both
-// keep their place between all else.
+// end in any order, a comparison stands where the last of what it compares was read, and what
+// is concluded again after an act depends on what had moved by then. The first two keep their
+// place between all else.
 func settled(path string) []string {
 	var out, stretch []string
+	acted, concluded := false, map[string]bool{}
 	for line := range strings.Lines(path) {
+		if f := strings.Fields(line); f[0] == "act" {
+			acted = true
+		} else if f[0] == "conclude" {
+			if acted && concluded[f[1]] {
+				continue
+			}
+			concluded[f[1]] = true
+		}
 		if strings.HasPrefix(line, "read ") || strings.HasPrefix(line, "compare ") {
 			stretch = append(stretch, line)
 			continue

@@ -519,7 +519,7 @@ func TestAnUnseenKeeperHasAWayOn(t *testing.T) {
 		v := Vars{
 			Params: steps.Params{"name": steps.StringOf("web"), "resource": steps.StringOf("pod")},
 			Facts: map[string]map[string]steps.Value{
-				"target": {"uid": steps.IdentOf("u")},
+				"target": {"uid": steps.IdentOf("u"), "kind": steps.StringOf("Pod")},
 				"hold":   {"only": steps.StringOf("example.com/hold"), "keeper_unseen": steps.BoolOf(tc.unseen), "count": steps.IntOf(1), "blocker": steps.EnumOf("finalizer"), "remains": steps.EnumOf("none")},
 				"alike":  {"orphan": steps.BoolOf(true)},
 			},

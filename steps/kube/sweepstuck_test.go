@@ -93,6 +93,8 @@ func TestNamespaceHeldByFinalizer(t *testing.T) {
 	wantFact(t, obs, "exists", "true")
 	wantFact(t, obs, "terminating", "false")
 	wantFact(t, obs, "blocker", "none")
+	wantFact(t, obs, "held_resource", "namespaces")
+	wantFact(t, obs, "held_name", ns)
 	wantFact(t, obs, "terminating_for", "0s")
 	wantFact(t, obs, "older", "[]")
 	if got := obs.Facts["holders"].Table(); got["example.com/guard"] != "1" {
@@ -129,6 +131,7 @@ func TestNamespaceHeldByFinalizer(t *testing.T) {
 	if is := obs.Facts["blocker"].Text(); obs.Facts["exists"].Bool() && is != "settling" {
 		t.Errorf("blocker = %s (%s), want settling or no namespace", is, obs.Summary)
 	}
+	wantFact(t, obs, "held_name", ns)
 }
 
 // TestOrphansOfAnEmptiedNamespace does what must never be done: the objects
@@ -147,7 +150,8 @@ func TestOrphansOfAnEmptiedNamespace(t *testing.T) {
 	obs, _ := w.space(w.root(), name)
 	wantFact(t, obs, "exists", "false")
 	wantFact(t, obs, "older", `["configmaps/kept"]`)
-	wantFact(t, obs, "blocker", "?there is no namespace")
+	wantFact(t, obs, "blocker", "none")
+	wantFact(t, obs, "held_name", name)
 	wantFinding(t, obs, "come back inside the next namespace")
 
 	// Creation times have whole seconds, so the second namespace comes a second later.

@@ -21,14 +21,14 @@ func namespaceFacts() []steps.Field {
 		{Name: "age", Type: steps.Duration, Ages: true, Doc: "now, by the clock of the server, minus when it was created"},
 		{Name: "terminating", Type: steps.Bool, Doc: "whether its deletion was asked for"},
 		{Name: "terminating_for", Type: steps.Duration, Ages: true, Doc: "since when it is to be gone, 0 when it is not being deleted"},
-		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "discovery", "webhook", "content", "finalizer", "settling"}, Doc: "what holds the deletion; settling where the namespace controller has not said yet, or what it said is no longer so"},
+		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "discovery", "webhook", "content", "finalizer", "settling"}, Doc: "what holds the deletion, none also where there is no namespace; settling where the namespace controller has not said yet, or what it said is no longer so"},
 		{Name: "own", Type: steps.Strings, Doc: "finalizers of the namespace itself, without the one that every namespace has"},
 		{Name: "remaining", Type: steps.Table, Doc: "resource to how many of it are left in the namespace"},
 		{Name: "holders", Type: steps.Table, Doc: "finalizer to how many objects have it"},
 		{Name: "dead_apis", Type: steps.Strings, Doc: "API services that the server cannot reach; one of them stops the deletion of every namespace"},
 		{Name: "webhooks", Type: steps.Strings, Doc: "webhooks and policies that refuse the deletion of what is left, each with its configuration"},
 		{Name: "objects", Type: steps.Strings, Doc: "what is left, as resource/name, with its finalizers; unknown above 500"},
-		{Name: "held_resource", Type: steps.String, Doc: "resource of the one thing that holds it, where there is exactly one: an object with finalizers, an API service or a webhook configuration"},
+		{Name: "held_resource", Type: steps.String, Doc: "resource of the one thing that holds it, where there is exactly one: an object with finalizers, an API service or a webhook configuration; where nothing does, the namespace itself"},
 		{Name: "held_name", Type: steps.String, Doc: "its name"},
 		{Name: "held_webhook", Type: steps.String, Doc: "name of the one webhook that refuses, as an entry of its configuration"},
 		{Name: "older", Type: steps.Strings, Doc: "objects that are older than the namespace, or stored where there is none: its finalizers were once emptied, and they came back"},
@@ -92,6 +92,8 @@ func (s *namespaceRun) describe() {
 	s.tellLeft()
 	s.tellAPIs()
 	if s.absent {
+		f.Set("blocker", steps.EnumOf("none"))
+		s.itself()
 		s.obs.Summary = fmt.Sprintf("There is no namespace %s.", s.name)
 		if n := len(s.left.older); n > 0 {
 			s.obs.Summary = fmt.Sprintf("There is no namespace %s, and %d of its objects are still stored.", s.name, n)
@@ -177,8 +179,11 @@ func (s *namespaceRun) blocker() (is, why string) {
 // a gate takes one object, and a person has to choose among several.
 func (s *namespaceRun) one(blocker string) {
 	var all []sweptName
-	why := "nothing holds it"
+	var why string
 	switch blocker {
+	case "none", "settling", "content":
+		s.itself()
+		return
 	case "discovery":
 		for _, a := range s.apis {
 			all = append(all, sweptName{cluster.APIServices().String(), a.name})
@@ -198,6 +203,10 @@ func (s *namespaceRun) one(blocker string) {
 			}
 		}
 	case "finalizer":
+		if s.left.whole() && s.left.count == 0 {
+			s.itself()
+			return
+		}
 		all = s.left.held
 		if !s.left.covered {
 			s.facts.Unknown("not everything that is left could be listed", "held_resource", "held_name")
@@ -218,4 +227,12 @@ func (s *namespaceRun) one(blocker string) {
 	}
 	s.facts.Set("held_resource", steps.StringOf(all[0].resource))
 	s.facts.Set("held_name", steps.StringOf(all[0].name))
+}
+
+// itself names the namespace where nothing in it or beside it holds it: what reads the
+// held object still has one to read.
+func (s *namespaceRun) itself() {
+	s.facts.Set("held_resource", steps.StringOf(cluster.Namespaces().String()))
+	s.facts.Set("held_name", steps.StringOf(s.name))
+	s.facts.Unknown("no single webhook refuses", "held_webhook")
 }
