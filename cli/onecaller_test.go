@@ -94,7 +94,14 @@ type use struct {
 	line  int
 }
 
+// commentOnBundle is the one act outside of an incident: a comment with the digest of a bundle that is sealed, whose
+// journal takes no more entries. It goes through the same gate.
+const commentOnBundle = "cli/bundle/post.go"
+
 func (u use) allowedIn(file string) bool {
+	if file == commentOnBundle {
+		return u.what == confirms || u.what == acts
+	}
 	return file == u.owner || strings.HasSuffix(u.owner, "/") && strings.HasPrefix(file, u.owner)
 }
 

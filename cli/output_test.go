@@ -29,6 +29,7 @@ var noJSON = map[string]string{
 	"handrail bundle sign":    "writes a signature",
 	"handrail bundle push":    "copies a bundle",
 	"handrail bundle pull":    "copies a bundle",
+	"handrail bundle post":    "a dialogue",
 	"handrail drill start":    "a dialogue",
 	"handrail drill stop":     "ends a drill",
 	"handrail runbook docs":   "prints Markdown",

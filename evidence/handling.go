@@ -36,7 +36,7 @@ type Handling struct {
 	Seq     int64     // of the line
 	At      time.Time // zero means now when it is written
 	Actor   string
-	What    string // export, verify, push, pull, leaks or redact
+	What    string // export, verify, push, pull, post, leaks or redact
 	Form    string // of an export
 	Place   string // where to, or where from
 	Result  string // in a few words

@@ -47,9 +47,13 @@ type Report struct {
 	Root    string `json:"root"`    // Merkle root over the good entries, base64
 	Lines   []Line `json:"lines"`
 
-	last  *sealedAt // the newest seal, recomputed
-	seals []sealedAt
+	last   *sealedAt // the newest seal, recomputed
+	seals  []sealedAt
+	sealed bool
 }
+
+// Sealed reports whether the last entry is a seal that holds. Who sealed it is another question.
+func (r Report) Sealed() bool { return r.sealed }
 
 // OK reports whether no property failed. What is unproven is not failed: a Policy can ask for more.
 func (r Report) OK() bool {

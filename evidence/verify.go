@@ -182,6 +182,7 @@ func (v *verifier) chain() {
 func (v *verifier) complete(trusted bool) {
 	last := v.report.Entries - 1
 	t := v.tail
+	v.report.sealed = v.chainErr == nil && t == nil && !v.sealWrong && v.ledger.sealed()
 	switch seals := v.ledger.seals; {
 	case v.chainErr != nil:
 		v.say(PropertyComplete, Failed, "good up to entry %d; what came after it is lost or changed", last)
@@ -193,7 +194,7 @@ func (v *verifier) complete(trusted bool) {
 		v.say(PropertyComplete, Failed, "up to entry %d, but the seal does not hold", last)
 	case trusted:
 		v.say(PropertyComplete, Proven, "up to entry %d, its last; nothing was cut off", last)
-	case v.ledger.sealed():
+	case v.report.sealed:
 		v.say(PropertyComplete, Unproven, "sealed at entry %d, its last; no signer known to you vouches for that", last)
 	case len(seals) > 0:
 		v.say(PropertyComplete, Unproven, "sealed up to entry %d, reopened, and open up to entry %d as far as the chain can tell; the tail could have been cut", seals[len(seals)-1].Entries-1, last)

@@ -22,7 +22,7 @@ import (
 
 func BundleCommand(p *process.Program) *cobra.Command {
 	return process.Group("bundle", "Evidence bundles", bundleList(p), bundleShow(p),
-		bundleSeal(p), bundleSign(p), bundleTimestamp(p), bundleAnchor(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
+		bundleSeal(p), bundleSign(p), bundleTimestamp(p), bundleAnchor(p), bundlePost(p), bundleVerify(p), bundleLeaks(p), bundleRedact(p),
 		bundleStatus(p), bundleExport(p), bundleDiff(p),
 		bundleQuery(p), noted(p, "push", bundlePush(p)), noted(p, "pull", bundlePull(p)))
 }

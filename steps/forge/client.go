@@ -38,13 +38,16 @@ func newClient(env steps.Env, roots *x509.CertPool, out steps.Sink) (*client, er
 		return nil, err
 	}
 	out.Secret(p.token)
-	agent := transport.Agent("handrail")
-	if env.Version != "" {
-		agent = transport.Agent("handrail/" + env.Version)
-	}
 	c := &client{place: p}
-	c.http, c.done = transport.FetchClient(env, p.base, roots, agent)
+	c.http, c.done = transport.FetchClient(env, p.base, roots, agent(env))
 	return c, nil
+}
+
+func agent(env steps.Env) transport.Option {
+	if env.Version == "" {
+		return transport.Agent("handrail")
+	}
+	return transport.Agent("handrail/" + env.Version)
 }
 
 // errNotSeen says that a forge has no such thing, or that the token may not see it: it answers both alike.
@@ -112,7 +115,7 @@ func (e *elsewhereError) Error() string {
 	return fmt.Sprintf("%s redirects to another server (%s), to which nothing is sent", e.where, steps.Clip(e.to, 100))
 }
 
-func (c *client) sign(req *http.Request) {
+func (c place) sign(req *http.Request) {
 	switch c.vendor {
 	case gitea:
 		req.Header.Set("Authorization", "token "+c.token)

@@ -1,6 +1,11 @@
 // Package forge asks the forge of a team what it knows of a change: a pull request with its reviews, checks and
-// owners, a run of CI, its log, and its artifacts. It is one model over Gitea, GitHub and GitLab, and reads only: its
-// requests leave through transport.Fetch, which sends GET and HEAD, to one server.
+// owners, a run of CI, its log, and its artifacts. It is one model over Gitea, GitHub and GitLab. What a probe asks leaves
+// through transport.Fetch, which sends GET and HEAD, to one server.
+//
+// Two gates write. [Proposer] opens a pull request from a change that another package makes, with one commit on a new branch;
+// [Commenter] writes one comment. Neither merges, approves, pushes to a branch that is there, or deletes. Every request of
+// them is known before the first is sent and stands in the preview by method, path and digest; transport.Store lets these
+// through, each once. What was made is read again before it counts as done.
 //
 // Where the forge is and as whom it is asked stands in the environment of the operator, by the names that the tools of
 // each forge use:

@@ -48,6 +48,10 @@ func Kinds() []steps.Kind {
 		kind("artifacts", "Lists the artifacts of a run of CI: size, digest, and whether they have expired.",
 			append(which, steps.Field{Name: "artifact", Type: steps.String, Pattern: runName, Doc: "the one that is meant"}), artifactFacts(), readArtifacts),
 	}
+	kinds = append(kinds, steps.Kind{Name: "forge/comment", Class: steps.Repair, Params: commentParams(),
+		Doc:     "Writes one comment below a pull request or an issue, and reads it again.",
+		Touches: []string{"asks the forge that the environment names, with its token", "sends one POST with the comment that was shown"},
+		Changes: func(e steps.Env) steps.Gater { return Commenter{Env: e} }})
 	for i := range kinds {
 		switch kinds[i].Name {
 		case "forge/run":

@@ -93,3 +93,13 @@ func FetchClient(env steps.Env, server *url.URL, roots *x509.CertPool, opts ...O
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, next.CloseIdleConnections
 }
+
+// StoreClient is a client behind [Store] of the server at an address of [AskAddress]: it sends the allowed requests, each once,
+// and follows no redirect.
+func StoreClient(env steps.Env, server *url.URL, roots *x509.CertPool, allowed []Request, opts ...Option) (client *http.Client, done func()) {
+	next := askRoute(env, server.Scheme, roots)
+	return &http.Client{
+		Transport:     Store(next, strings.TrimSuffix(server.String(), "/"), allowed, opts...),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, next.CloseIdleConnections
+}
