@@ -13,9 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"handrail/drills/lab/forge"
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 // runForge is the verb forge.run.
@@ -110,6 +112,7 @@ type reviewForge struct {
 	Says   string `key:"says,required" oneof:"APPROVED REQUEST_CHANGES COMMENT"`
 	Text   string `key:"text,required"`
 	Plan   string `key:"plan" as:"file name"` // whose digest stands behind the text
+	Made   string `key:"made" as:"name"`      // instead of a file, the step of the incident that made the plan
 	As     string `key:"as" as:"id"`          // name of the file that it is saved in
 }
 
@@ -124,8 +127,12 @@ func (a reviewForge) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	text := a.Text
-	if a.Plan != "" {
-		raw, err := os.ReadFile(filepath.Join(st.Rec.Dir, a.Plan))
+	if a.Plan != "" || a.Made != "" {
+		file, err := a.planFile(st)
+		if err != nil {
+			return err
+		}
+		raw, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -144,6 +151,42 @@ func (a reviewForge) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(st.ForgeRecords(), a.As+".json"), append(saved, '\n'), 0o600)
+}
+
+// planFile is the plan that the review is of: one that the incident made, one of a job, or one of the module.
+func (a reviewForge) planFile(st *stage.Stage) (string, error) {
+	if a.Made != "" {
+		return st.Fact(a.Made, "file")
+	}
+	file := filepath.Join(st.ForgeRecords(), a.Plan)
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	return filepath.Join(st.Rec.Dir, a.Plan), nil
+}
+
+// expireForge is the verb forge.expire: the cleanup of the night comes, and takes an artifact away whose days are over.
+type expireForge struct {
+	Artifact string `key:"artifact,required" as:"id"`
+}
+
+// apply asks for the cleanup again while the second has not passed in which the artifact expires.
+func (a expireForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("the forge cleans up: the artifact %s expires", a.Artifact)
+	f, err := st.ForgeServer()
+	if err != nil {
+		return err
+	}
+	r, by, err := st.Forge("admin")
+	if err != nil {
+		return err
+	}
+	return st.Wait(ctx, "the artifact did not expire", func() (bool, error) {
+		if err := f.CleanUp(ctx); err != nil {
+			return false, err
+		}
+		return r.Expired(ctx, by, a.Artifact)
+	})
 }
 
 // mergeForge is the verb forge.merge.
@@ -197,8 +240,18 @@ func (a updateForge) apply(ctx context.Context, st *stage.Stage) error {
 
 // jobForge is the verb forge.job: a runner takes the next job, runs tofu in the module, and reports what that says.
 type jobForge struct {
-	Tofu  string `key:"tofu,required" oneof:"validate fmt plan"`
-	Fails string `key:"fails"` // what it must say as it fails, "" for one that succeeds
+	Tofu     string `key:"tofu,required" oneof:"validate fmt plan"`
+	Fails    string `key:"fails"`               // what it must say as it fails, "" for one that succeeds
+	Plan     string `key:"plan" as:"file name"` // among the records: tofu plan makes it, others find it
+	Artifact string `key:"artifact" as:"id"`    // name that the job uploads that plan under
+	Days     int    `key:"days" range:"0 90"`   // that the forge keeps it, 0 for the time until it cleans up
+}
+
+// Check wants the plan of an artifact.
+func (a *jobForge) Check(r *strict.Reader, n *strict.Node) {
+	if (a.Plan == "") != (a.Artifact == "") || a.Days > 0 && a.Artifact == "" {
+		r.Fail(n, "", "a plan is uploaded as an artifact, for some days")
+	}
 }
 
 func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
@@ -220,6 +273,10 @@ func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	args := map[string][]string{"validate": {"validate", "-no-color"}, "fmt": {"fmt", "-check", "-no-color"}, "plan": {"plan", "-input=false", "-no-color", "-lock=false"}}[a.Tofu]
+	file := filepath.Join(st.ForgeRecords(), a.Plan)
+	if a.Plan != "" && a.Tofu == "plan" {
+		args = append(args, "-out="+file)
+	}
 	out, failed := st.Run(ctx, st.RobotEnviron(), args...)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -234,5 +291,12 @@ func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
 	if failed != nil {
 		result, lines = "failure", append(lines, "Failure - Main tofu "+a.Tofu, "exitcode '1': failure")
 	}
-	return errors.Join(job.Step(ctx, result, lines...), job.End(ctx, result))
+	err = job.Step(ctx, result, lines...)
+	if a.Plan != "" && err == nil {
+		var raw []byte
+		if raw, err = os.ReadFile(file); err == nil {
+			err = job.Artifact(ctx, a.Artifact, raw, time.Now().AddDate(0, 0, a.Days).Add(time.Hour)) // Gitea counts whole days
+		}
+	}
+	return errors.Join(err, job.End(ctx, result))
 }

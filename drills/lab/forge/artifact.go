@@ -75,6 +75,31 @@ func (j *Job) scope() (run, id string, err error) {
 	return number(in.RunID), number(in.JobID), nil
 }
 
+// Expired reports whether the newest artifact of a name has expired. One that is not listed is an error.
+func (r *Repo) Expired(ctx context.Context, by *User, name string) (bool, error) {
+	var out struct {
+		Artifacts []struct {
+			ID      int64
+			Name    string
+			Expired bool
+		}
+	}
+	if err := by.do(ctx, get, r.at("actions", "artifacts"), nil, &out); err != nil {
+		return false, err
+	}
+	var newest int64
+	expired := false
+	for _, a := range out.Artifacts {
+		if a.Name == name && a.ID > newest {
+			newest, expired = a.ID, a.Expired
+		}
+	}
+	if newest == 0 {
+		return false, fmt.Errorf("%s has no artifact %s", r.Path(), name)
+	}
+	return expired, nil
+}
+
 // CleanUp lets Gitea do at once what it does at night: artifacts whose time is over expire.
 func (f *Forge) CleanUp(ctx context.Context) error {
 	return f.Admin.do(ctx, post, "/admin/cron/cleanup_actions", nil, nil)
