@@ -115,7 +115,7 @@ func TestProgramsAreOfTheLab(t *testing.T) {
 	opts.Cache = t.TempDir()
 	want := map[string]string{ // where it is not cluster and tofu
 		"stale-lock": "tofu", "stale-lock (still-running)": "tofu",
-		"orphan-hook": "cluster", "dead-webhook": "cluster", "false-positive": "cluster", "hardening-cascade": "cluster writers",
+		"orphan-hook": "cluster", "older-runner": "cluster gitea terraform15 tofu", "dead-webhook": "cluster", "false-positive": "cluster", "hardening-cascade": "cluster writers",
 		"init-cascade": "cluster rabbitmq writers", "ghosts": "cluster kubernetes tofu", "rate-limited": "cluster records tofu", "torn-state": "cluster kubernetes tofu",
 	}
 	for _, d := range all {

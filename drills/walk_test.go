@@ -110,6 +110,8 @@ var walks = map[string]struct {
 	"moved-base (only-updated)":         {},
 	"expired-artifact":                  {acts: 1, writes: -1},
 	"expired-artifact (uploaded-again)": {says: []string{"does not name this plan"}},
+	"older-runner":                      {},
+	"older-runner (same-pin)":           {},
 	"older-head":                        {},
 	"older-head (self-approval)":        {},
 	"older-head (in-a-chat)":            {},

@@ -241,10 +241,11 @@ func (a updateForge) apply(ctx context.Context, st *stage.Stage) error {
 // jobForge is the verb forge.job: a runner takes the next job, runs tofu in the module, and reports what that says.
 type jobForge struct {
 	Tofu     string `key:"tofu,required" oneof:"validate fmt plan"`
-	Fails    string `key:"fails"`               // what it must say as it fails, "" for one that succeeds
-	Plan     string `key:"plan" as:"file name"` // among the records: tofu plan makes it, others find it
-	Artifact string `key:"artifact" as:"id"`    // name that the job uploads that plan under
-	Days     int    `key:"days" range:"0 90"`   // that the forge keeps it, 0 for the time until it cleans up
+	Program  string `key:"program" oneof:"terraform15"` // an older one that runs it in a checkout of its own, "" for that of the drill
+	Fails    string `key:"fails"`                       // what it must say as it fails, "" for one that succeeds
+	Plan     string `key:"plan" as:"file name"`         // among the records: tofu plan makes it, others find it
+	Artifact string `key:"artifact" as:"id"`            // name that the job uploads that plan under
+	Days     int    `key:"days" range:"0 90"`           // that the forge keeps it, 0 for the time until it cleans up
 }
 
 // Check wants the plan of an artifact.
@@ -272,12 +273,8 @@ func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	args := map[string][]string{"validate": {"validate", "-no-color"}, "fmt": {"fmt", "-check", "-no-color"}, "plan": {"plan", "-input=false", "-no-color", "-lock=false"}}[a.Tofu]
 	file := filepath.Join(st.ForgeRecords(), a.Plan)
-	if a.Plan != "" && a.Tofu == "plan" {
-		args = append(args, "-out="+file)
-	}
-	out, failed := st.Run(ctx, st.RobotEnviron(), args...)
+	out, failed := a.runs(ctx, st, file)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -287,9 +284,9 @@ func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
 	case failed != nil && !bytes.Contains(bytes.Join(bytes.Fields(out), []byte(" ")), []byte(a.Fails)), failed != nil && a.Fails == "":
 		return fmt.Errorf("the job failed otherwise than it should: %s", stage.Tail(out))
 	}
-	result, lines := "success", append([]string{"Run Main tofu " + a.Tofu}, strings.Split(strings.TrimRight(string(out), "\n"), "\n")...)
+	result, lines := "success", append([]string{"⭐ Run Main " + a.says()}, strings.Split(strings.TrimRight(string(out), "\n"), "\n")...)
 	if failed != nil {
-		result, lines = "failure", append(lines, "Failure - Main tofu "+a.Tofu, "exitcode '1': failure")
+		result, lines = "failure", append(lines, "❌  Failure - Main "+a.says(), "exitcode '1': failure")
 	}
 	err = job.Step(ctx, result, lines...)
 	if a.Plan != "" && err == nil {
@@ -299,4 +296,46 @@ func (a jobForge) apply(ctx context.Context, st *stage.Stage) error {
 		}
 	}
 	return errors.Join(err, job.End(ctx, result))
+}
+
+// says is the command as a workflow has it.
+func (a jobForge) says() string {
+	if a.Program != "" {
+		return "terraform " + a.Tofu
+	}
+	return "tofu " + a.Tofu
+}
+
+// runs runs the program, which prints its version first: the log of a job tells it.
+func (a jobForge) runs(ctx context.Context, st *stage.Stage, file string) ([]byte, error) {
+	args := map[string][]string{"validate": {"validate", "-no-color"}, "fmt": {"fmt", "-check", "-no-color"}, "plan": {"plan", "-input=false", "-no-color", "-lock=false"}}[a.Tofu]
+	if a.Plan != "" && a.Tofu == "plan" {
+		args = append(args, "-out="+file)
+	}
+	env := st.RobotEnviron()
+	if a.Program != "" {
+		dir, err := st.Checkout()
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		program, err := st.World.Terraform15(ctx)
+		if err != nil {
+			return nil, err
+		}
+		there := *st
+		there.Tofu, there.Rec.Dir = program, dir
+		st, env = &there, append(env, "TF_DATA_DIR="+filepath.Join(dir, ".terraform"))
+	}
+	if a.Program != "" && a.Tofu == "plan" {
+		if out, err := st.TryInit(ctx, st.Rec.Namespace.RobotKubeconfig, env); err != nil {
+			return out, err
+		}
+	}
+	version, err := st.Run(ctx, env, "version")
+	if err != nil {
+		return version, err
+	}
+	out, err := st.Run(ctx, env, args...)
+	return append(version, out...), err
 }

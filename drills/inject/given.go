@@ -46,6 +46,8 @@ func (in Steps) Programs() []string {
 			runs = []string{providerOf(a.Dir)}
 		case apply:
 			runs = []string{providerOf(a.Dir)}
+		case jobForge:
+			runs = []string{a.Program}
 		}
 		for _, name := range runs {
 			if name != "" && !slices.Contains(names, name) {

@@ -17,6 +17,9 @@ func (l *Lab) KubernetesProvider(ctx context.Context, progress func(Progress)) (
 	return KubernetesProvider(ctx, o)
 }
 
+// Terraform15 is [Terraform15] from the source of this lab.
+func (l *Lab) Terraform15(ctx context.Context) (string, error) { return Terraform15(ctx, l.options()) }
+
 // Dir is the data directory.
 func (l *Lab) Dir() string { return l.dir }
 

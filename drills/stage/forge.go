@@ -142,6 +142,31 @@ func (st *Stage) ForgeSecrets() ([]string, error) {
 	return out, nil
 }
 
+// Checkout is a new directory with the files of the module, as the runner of a job has them, and nothing that a program left there.
+func (st *Stage) Checkout() (string, error) {
+	entries, err := os.ReadDir(st.Rec.Dir)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(st.Home, "checkout-")
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".tf" {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(st.Rec.Dir, e.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, e.Name()), raw, 0o600)
+		}
+		if err != nil {
+			return "", errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return dir, nil
+}
+
 // foreignForge reports whether a variable of the trainee's environment leads to a forge of their own.
 func foreignForge(key string) bool {
 	return key == "HANDRAIL_FORGE" || key == "GH_TOKEN" || key == "CI_SERVER_URL" ||

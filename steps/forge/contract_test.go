@@ -219,11 +219,11 @@ func (w *world) tellsLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := "tofu plan"
+	step, tools := "tofu plan", `["OpenTofu v1.12.6"]`
 	if w.vendor == gitlab {
-		step = "step_script"
+		step, tools = "step_script", "?"
 	}
-	said(t, obs, map[string]string{"run": w.failedRun, "job": "plan", "job_id": w.failedJob, "whole": "true", "failed_step": step, "error": "Error: Invalid reference", "exit_code": "1"})
+	said(t, obs, map[string]string{"run": w.failedRun, "job": "plan", "job_id": w.failedJob, "whole": "true", "failed_step": step, "error": "Error: Invalid reference", "exit_code": "1", "tools": tools})
 	if !strings.Contains(keptOf(out, "log"), "Error: Invalid reference") || obs.Facts["bytes"].Int() != int64(len(keptOf(out, "log"))) {
 		t.Errorf("the log that was kept: %q, %s bytes", keptOf(out, "log"), obs.Facts["bytes"].Text())
 	}

@@ -170,7 +170,7 @@ func buildGitea() (*realWorld, error) {
 	}
 	must(j.Artifact(ctx, "tfplan", []byte("a plan"), time.Now().Add(-49*time.Hour)))
 	must(j.Artifact(ctx, "report", []byte("a report"), time.Now().Add(73*time.Hour)))
-	must(j.Step(ctx, "failure", "⭐ Run Main tofu plan", "╷", "│ Error: Invalid reference", "│ ", "│   on main.tf line 3", "╵", "❌  Failure - Main tofu plan", "exitcode '1': failure"))
+	must(j.Step(ctx, "failure", "⭐ Run Main tofu plan", "OpenTofu v1.12.6", "on linux_amd64", "╷", "│ Error: Invalid reference", "│ ", "│   on main.tf line 3", "╵", "❌  Failure - Main tofu plan", "exitcode '1': failure"))
 	must(j.End(ctx, "failure"))
 	w.failedRun, w.failedJob = "1", count(j.Task)
 	must(f.CleanUp(ctx))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ const (
 	mebibyte  = 1 << 20
 	mostMiB   = 1024
 	mostHeard = 40 // lines that are remembered, each clipped
+	mostTools = 8  // lines that may print a version
 
 	mostLearnt = 20_000 // lines that tell what the log puts before each
 )
@@ -33,6 +35,7 @@ func logFacts() []steps.Field {
 		{Name: "error", Type: steps.String, Doc: "first error line, empty where there is none"},
 		{Name: "errors", Type: steps.Strings, Doc: "error lines, in order, the first forty"},
 		{Name: "exit_code", Type: steps.Int, Doc: "with which the job ended, as its log says"},
+		{Name: "tools", Type: steps.Strings, Doc: "OpenTofu and Terraform with their versions, as they print them themselves, in order; unknown where no line does"},
 	}
 }
 
@@ -123,6 +126,9 @@ func readLog(ctx context.Context, a asked) (steps.Observation, error) {
 	if found.code >= 0 {
 		a.f.Set("exit_code", steps.IntOf(found.code))
 	}
+	if len(found.tools) > 0 {
+		a.f.Set("tools", steps.StringsOf(found.tools))
+	}
 	obs.Summary = fmt.Sprintf("The log of %s has %d lines%s%s.", j.name, h.lines, after(", fails in ", found.step), after(": ", first))
 	obs.Facts = a.f.Rest("the log does not say")
 	return obs, nil
@@ -156,6 +162,7 @@ type hearing struct {
 	failed  string // the section of the first failure of the job itself
 	code    int64
 	heard   []string
+	tools   []string // lines that may print a version
 	learn   *joblog.Learner
 }
 
@@ -175,6 +182,8 @@ var (
 		regexp.MustCompile(`^❌  ?Failure - (?:Main |Pre |Post )?.+`),
 		regexp.MustCompile(`^exitcode '(\d{1,9})': failure`),
 	}
+	// The first line of tofu version and terraform version, which print no other thing on it.
+	toolLine  = regexp.MustCompile(`^(?:OpenTofu|Terraform) v\d{1,5}\.\d{1,5}\.\d{1,5}(?:-[0-9A-Za-z.-]{1,40})?$`)
 	errorLine = regexp.MustCompile(`^(?:│ )?(?:Error: |ERROR: |##\[error\]|error: |fatal: |FAIL(?:ED)?[: -]|E: |Error response )\S?`)
 )
 
@@ -194,6 +203,9 @@ func (h *hearing) line(line string, how joblog.End) {
 
 func (h *hearing) part(line string) {
 	begins, fails, told := containsAny(line, beginHints), containsAny(line, failHints), containsAny(line, errorHints)
+	if len(line) < 300 && len(h.tools) < mostTools && containsAny(line, toolHints) {
+		h.tools = append(h.tools, line)
+	}
 	if !begins && !fails && !told {
 		return // most lines, before any expression is tried
 	}
@@ -232,6 +244,7 @@ func (h *hearing) part(line string) {
 var (
 	beginHints = []string{"##[group]Run ", "section_start:", "⭐ Run "}
 	failHints  = []string{"##[error]", "ERROR: Job failed", "Failure - ", "exitcode '"}
+	toolHints  = []string{"OpenTofu v", "Terraform v"}
 	errorHints = []string{"Error: ", "ERROR: ", "##[error]", "error: ", "fatal: ", "FAIL", "E: ", "Error response "}
 )
 
@@ -248,6 +261,7 @@ func containsAny(text string, words []string) bool {
 type heardOf struct {
 	step   string
 	errors []string
+	tools  []string
 	code   int64
 }
 
@@ -255,9 +269,17 @@ type heardOf struct {
 func (h *hearing) end() heardOf {
 	out := heardOf{step: h.failed, errors: []string{}, code: h.code}
 	frame := h.learn.Frame()
-	for _, line := range h.heard {
+	bare := func(line string) string {
 		text, _, _ := frame.Strip(line)
-		text = strings.TrimSpace(stamp.ReplaceAllString(text, ""))
+		return strings.TrimSpace(stamp.ReplaceAllString(text, ""))
+	}
+	for _, line := range h.tools {
+		if text := bare(line); toolLine.MatchString(text) && !slices.Contains(out.tools, text) {
+			out.tools = append(out.tools, text)
+		}
+	}
+	for _, line := range h.heard {
+		text := bare(line)
 		if errorLine.MatchString(text) {
 			text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "│"), "##[error]"))
 			out.errors = append(out.errors, words(strings.TrimSpace(text)))

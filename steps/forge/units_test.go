@@ -347,3 +347,24 @@ func TestLongLog(t *testing.T) {
 	obs, _ = read(1)
 	said(t, obs, map[string]string{"whole": "false", "error": "?", "errors": "?", "failed_step": "?"})
 }
+
+// TestToolsOfALog: a version is the whole line that a tool prints of itself, behind whatever the log puts before its lines.
+func TestToolsOfALog(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"OpenTofu v1.12.6\non linux_amd64\n":                                       {"OpenTofu v1.12.6"},
+		"2026-01-22T19:33:10.1234567Z Terraform v1.15.0-rc1\n":                     {"Terraform v1.15.0-rc1"},
+		"Terraform v1.5.7\non linux_amd64\nOpenTofu v1.12.6\nTerraform v1.5.7\n":   {"Terraform v1.5.7", "OpenTofu v1.12.6"},
+		"Your version of Terraform is out of date! The latest is Terraform v1.9.0": nil,
+		"Terraform v1.9.0 will be used\nusing OpenTofu v1.12.6\n":                  nil,
+		"Terraform v1.9\nTerraform vNEXT\n":                                        nil,
+	} {
+		h := newHearing()
+		if err := joblog.Each(strings.NewReader(text), h.line); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.end().tools; !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
