@@ -25,16 +25,38 @@ type runForge struct {
 	Owner     string            `key:"owner,required" as:"id"`
 	Name      string            `key:"name,required" as:"id"`
 	People    []string          `key:"people,required" each:"id" of:"an account"`
-	Files     map[string]string `key:"files,required" of:"a file"` // of the branch main
-	Approvals int               `key:"approvals" range:"0 9"`      // that main asks for
+	Files     map[string]string `key:"files" of:"a file"`           // of the branch main
+	Mirror    string            `key:"mirror" as:"id"`              // instead of files, a repository of the drill's Git server: main has its commits
+	Operator  string            `key:"operator" oneof:"read write"` // what the operator's token may do, "" for read
+	Approvals int               `key:"approvals" range:"0 9"`       // that main asks for
 	Checks    []string          `key:"checks" each:"id" of:"a check"`
+}
+
+// Check wants files or a repository that has them.
+func (a *runForge) Check(r *strict.Reader, n *strict.Node) {
+	if (len(a.Files) == 0) == (a.Mirror == "") {
+		r.Fail(n, "", "a forge has files, or the commits of a repository: one of the two")
+	}
 }
 
 func (a runForge) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("starting a Gitea; it is built the first time, which takes minutes")
-	r, err := st.ServeForge(ctx, a.Owner, a.Name, a.People)
+	r, err := st.ServeForge(ctx, a.Owner, a.Name, a.People, a.Operator)
 	if err != nil {
 		return err
+	}
+	if a.Mirror != "" {
+		from, err := gitRepository(st, a.Mirror)
+		if err != nil {
+			return err
+		}
+		_, by, err := st.Forge("admin")
+		if err != nil {
+			return err
+		}
+		if err := r.Mirror(ctx, by, from.Clone()); err != nil {
+			return err
+		}
 	}
 	_, first, err := st.Forge(a.People[0])
 	if err != nil {
@@ -211,6 +233,31 @@ func (a mergeForge) apply(ctx context.Context, st *stage.Stage) error {
 		return fmt.Errorf("%w: %w", err, last)
 	}
 	return err
+}
+
+// deliverForge is the verb forge.deliver: the Git server that the delivery reads takes over what the forge has.
+type deliverForge struct {
+	Repository string `key:"repository,required" as:"id"`
+}
+
+func (a deliverForge) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("the Git server takes over what the forge has")
+	to, err := gitRepository(st, a.Repository)
+	if err != nil {
+		return err
+	}
+	r, by, err := st.Forge("admin")
+	if err != nil {
+		return err
+	}
+	if err := r.Fetch(ctx, by, to.Clone()); err != nil {
+		return err
+	}
+	sha, err := to.Push(ctx)
+	if err != nil {
+		return err
+	}
+	return awaitRefreshed(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
 }
 
 // updateForge is the verb forge.update: the base branch is merged into that of a pull request.

@@ -90,10 +90,7 @@ type publish struct {
 
 func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("committing: %s", p.Message)
-	if st.Rec.Gitops == nil {
-		return errors.New("this drill has no Git server: begin with argocd.run or flux.run")
-	}
-	git, err := gitops.GitAt(st.Rec.Gitops.Git, st.GitDir())
+	to, err := gitRepository(st, p.Repository)
 	if err != nil {
 		return err
 	}
@@ -101,7 +98,7 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	sha, err := git.Open(p.Repository).Commit(ctx, p.Message, os.DirFS(tree))
+	sha, err := to.Commit(ctx, p.Message, os.DirFS(tree))
 	if err = errors.Join(err, os.RemoveAll(tree)); err != nil {
 		return err
 	}
@@ -109,6 +106,18 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 		return fetched(ctx, st, sha)
 	}
 	return awaitRefreshed(ctx, st, "compare with the new commit", func(a argoApp) bool { return a.Status.Sync.Revision == sha })
+}
+
+// gitRepository is one of the drill's Git server.
+func gitRepository(st *stage.Stage, name string) (*gitops.Repository, error) {
+	if st.Rec.Gitops == nil {
+		return nil, errors.New("this drill has no Git server: begin with argocd.run or flux.run")
+	}
+	git, err := gitops.GitAt(st.Rec.Gitops.Git, st.GitDir())
+	if err != nil {
+		return nil, err
+	}
+	return git.Open(name), nil
 }
 
 // patience is how many looks an application may take to answer. Argo CD drops a look that its repository server fails, and

@@ -57,6 +57,7 @@ func verbs() map[string]verb {
 		"forge.update":       {doc: "merges the base branch into that of a pull request, as one of the accounts of the forge", read: as[updateForge]},
 		"forge.job":          {doc: "takes the next job of the forge as its runner does, runs tofu in the module, and reports its log and its end", module: true, read: as[jobForge]},
 		"forge.expire":       {doc: "lets the forge clean up, and waits until an artifact has expired", read: as[expireForge]},
+		"forge.deliver":      {doc: "lets the Git server of the drill take over what the forge has", read: as[deliverForge]},
 		"forge.merge":        {doc: "merges a pull request, as one of the accounts of the forge", read: as[mergeForge]},
 		"git.commit":         {doc: "commits the files of the module", module: true, apart: true, read: as[commit]},
 		"log.stall":          {doc: "lets the log go on with progress lines, as if nothing had ended for so long", module: true, apart: true, read: as[stall]},

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,11 @@ import (
 // forgeAdmin is the file with the token of the administrator.
 const forgeAdmin = "admin"
 
-// forgeReads is all that the tokens of robot and operator may do.
-const forgeReads = "read:repository"
+// What a token of robot and operator may do.
+const (
+	forgeReads  = "read:repository"
+	forgeWrites = "write:repository"
+)
 
 func (st *Stage) forgeDir() string { return filepath.Join(st.Home, "forge") }
 
@@ -28,8 +32,8 @@ func (st *Stage) forgeTokens() string { return filepath.Join(st.forgeDir(), "tok
 func (st *Stage) ForgeRecords() string { return filepath.Join(st.Home, "records") }
 
 // ServeForge starts a Gitea in a session of its own and gives it a repository, OWNER/NAME, that each of people may write to, and
-// robot and operator may read.
-func (st *Stage) ServeForge(ctx context.Context, owner, name string, people []string) (*forge.Repo, error) {
+// robot may read. What the operator may do is said, and "" is to read.
+func (st *Stage) ServeForge(ctx context.Context, owner, name string, people []string, operator string) (*forge.Repo, error) {
 	if st.World == nil {
 		return nil, errors.New("this drill has no lab")
 	}
@@ -62,7 +66,7 @@ func (st *Stage) ServeForge(ctx context.Context, owner, name string, people []st
 	if err != nil {
 		return nil, err
 	}
-	rights := map[string]string{NameRobot: "read", NameOperator: "read"}
+	rights := map[string]string{NameRobot: "read", NameOperator: cmp.Or(operator, "read")}
 	for _, who := range people {
 		rights[who] = "write"
 	}
@@ -72,10 +76,14 @@ func (st *Stage) ServeForge(ctx context.Context, owner, name string, people []st
 			return nil, err
 		}
 		token := u.Token
-		if rights[who] == "read" {
-			if token, err = u.NewToken(ctx, forgeReads); err != nil {
-				return nil, err
-			}
+		switch {
+		case rights[who] == "read":
+			token, err = u.NewToken(ctx, forgeReads)
+		case who == NameOperator:
+			token, err = u.NewToken(ctx, forgeWrites)
+		}
+		if err != nil {
+			return nil, err
 		}
 		if err := errors.Join(r.Share(ctx, f.Admin, who, rights[who]), st.keepForgeToken(who, token)); err != nil {
 			return nil, err

@@ -80,7 +80,7 @@ func (g Proposer) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 	p := steps.Preview{
 		Target: []steps.KV{{Key: keyForge, Value: c.base.String()}, {Key: keyRepo, Value: d.Repo}, {Key: keyBase, Value: d.Base}, {Key: keyCommit, Value: d.Commit},
 			{Key: keyBranch, Value: d.Branch}, {Key: keyPatch, Value: digest}, {Key: keyFiles, Value: namesOf(d.Files)}},
-		Phrase: steps.Phrase("propose", d.Repo+"@"+digest[:8]),
+		Phrase: steps.Phrase("propose", d.Repo+":"+d.Base),
 		Undo:   "Close the pull request and delete its branch: nothing is merged.",
 		Diff:   shownPatch(made.Patch),
 	}

@@ -103,10 +103,18 @@ func (r *Repository) Commit(ctx context.Context, message string, tree fs.FS) (sh
 	if err := os.CopyFS(r.clone, tree); err != nil {
 		return "", err
 	}
-	for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", message}, {"push", "-q", r.URL, "main"}} {
+	for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", message}} {
 		if _, err := r.run(ctx, r.clone, args...); err != nil {
 			return "", err
 		}
+	}
+	return r.Push(ctx)
+}
+
+// Push brings the branch main to what the clone has, and returns the commit.
+func (r *Repository) Push(ctx context.Context) (sha string, err error) {
+	if _, err := r.run(ctx, r.clone, "push", "-q", r.URL, "main"); err != nil {
+		return "", err
 	}
 	out, err := r.run(ctx, r.clone, "rev-parse", "HEAD")
 	return strings.TrimSpace(out), err
