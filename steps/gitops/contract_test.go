@@ -98,6 +98,7 @@ func TestContract(t *testing.T) {
 			s.walk()
 			s.elsewhere()
 			s.packed()
+			s.adopts()
 			s.charts()
 		})
 	}

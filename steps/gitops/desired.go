@@ -57,8 +57,11 @@ type desiredRun struct {
 	a     app.App
 	clone string
 	out   steps.Sink
+	keeps bool // what is rendered becomes an artifact
 	f     steps.Facts
 	obs   steps.Observation
+
+	exists bool
 
 	from      manifests.Source
 	why       string // why nothing was rendered
@@ -73,35 +76,45 @@ type desiredRun struct {
 func (p desiredProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
 	inner, turned, cancel := report.Deadline(ctx)
 	defer cancel()
-	c, t, err := cluster.Reach(inner, p.env, in, out)
-	if err != nil {
-		return steps.Observation{}, report.Cause(turned(), err)
-	}
-	r := &desiredRun{env: p.env, c: c, clone: in.Text("clone"), out: out, f: steps.NewFacts(desiredFacts()), sides: map[string]*side3{}}
-	r.obs.Command = c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "yaml")
-	o, err := c.Get(inner, t.Resource, t.Namespace, t.Name)
-	switch {
-	case errors.Is(err, cluster.ErrAbsent):
-		return report.Absent(t, r.obs.Command, r.f, c.Warnings()), nil
-	case err != nil:
-		return steps.Observation{}, report.Cause(turned(), err)
-	}
-	if r.a, err = app.Parse(t.Group, t.Kind, o.Raw); err != nil {
-		return steps.Observation{}, fmt.Errorf("%s: %w", t, err)
-	}
-	r.f.Set("exists", steps.BoolOf(true))
-	r.f.Set("controller", steps.EnumOf(string(r.a.Controller)))
-	err = r.read(inner)
+	r, t, err := sidesOf(inner, p.env, in, out, true)
 	if err == nil {
 		err = turned()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return steps.Observation{}, report.Cause(turned(), err)
+	case !r.exists:
+		return report.Absent(t, r.obs.Command, r.f, r.c.Warnings()), nil
 	}
 	r.tell()
-	r.obs.Findings = append(r.obs.Findings, c.Warnings()...)
+	r.obs.Findings = append(r.obs.Findings, r.c.Warnings()...)
 	r.obs.Facts = r.f.Rest("not read")
 	return r.obs, nil
+}
+
+// sidesOf reads the application that the parameters name, and the sides of its objects. keeps says that what is rendered becomes
+// an artifact.
+func sidesOf(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink, keeps bool) (*desiredRun, cluster.Target, error) {
+	c, t, err := cluster.Reach(ctx, env, in, out)
+	if err != nil {
+		return nil, t, err
+	}
+	r := &desiredRun{env: env, c: c, clone: in.Text("clone"), out: out, keeps: keeps, f: steps.NewFacts(desiredFacts()), sides: map[string]*side3{}}
+	r.obs.Command = c.Kubectl(t.Namespace, "get", t.Resource.String(), t.Name, "-o", "yaml")
+	o, err := c.Get(ctx, t.Resource, t.Namespace, t.Name)
+	switch {
+	case errors.Is(err, cluster.ErrAbsent):
+		return r, t, nil
+	case err != nil:
+		return nil, t, err
+	}
+	if r.a, err = app.Parse(t.Group, t.Kind, o.Raw); err != nil {
+		return nil, t, fmt.Errorf("%s: %w", t, err)
+	}
+	r.exists = true
+	r.f.Set("exists", steps.BoolOf(true))
+	r.f.Set("controller", steps.EnumOf(string(r.a.Controller)))
+	return r, t, r.read(ctx)
 }
 
 // read gathers the three sides of each object.
@@ -190,6 +203,9 @@ func (r *desiredRun) releaseRecord(ctx context.Context) error {
 
 // keep stores what was rendered, redacted.
 func (r *desiredRun) keep() {
+	if !r.keeps {
+		return
+	}
 	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.wanted.Objects}
 	if gap := steps.Keep(r.out, "desired", steps.MediaKubernetes, func(w io.Writer) error { return writeJSON(w, list) }); gap != "" {
 		r.obs.Gaps = append(r.obs.Gaps, gap)

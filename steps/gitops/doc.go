@@ -3,6 +3,7 @@
 // server, so that a dead controller or an expired login does not blind them. One kind asks a
 // controller itself, for what is nowhere else: how far it is behind by its own metrics.
 //
+//	gitops/adopt       the patch after which Git has what was changed by hand
 //	gitops/app         one application: sync, health, the last operation, what fails
 //	gitops/controller  whether the controller itself works, what it missed, what its return does
 //	gitops/copies      the copies of one ConfigMap, held against Git and how a token is signed
@@ -15,6 +16,7 @@
 //	gitops/terminate   gate: an operation of Argo CD ended
 //
 // steps/gitops/app is the model that they share, steps/gitops/manifests what Git has of one, which steps/gitops/render makes of
-// a commit in a process of its own, steps/gitops/metrics the kind of that name. Who would undo a change or a pause is told
+// a commit in a process of its own, steps/gitops/metrics the kind of that name,
+// steps/gitops/adopt edits manifests. Who would undo a change or a pause is told
 // by steps/kube/owner.
 package gitops

@@ -244,7 +244,7 @@ func FuzzAdopt(f *testing.F) {
 				continue
 			}
 			i := int(which&63) % len(ways)
-			e := Edit{Of: Object{Group: group, Kind: kind, Name: name}, Object: "x", At: "x", Path: ways[i], From: values[i], To: to, Gone: which&64 != 0, New: which&128 != 0}
+			e := Edit{Of: Object{Group: group, Kind: kind, Name: name}, Object: "x", At: "x", Path: ways[i], From: values[i], To: to, Gone: which&192 == 64, New: which&128 != 0}
 			if e.New {
 				e.Path = append(slices.Clone(ways[i][:len(ways[i])-1]), "new key")
 			}

@@ -47,20 +47,45 @@ func Unrendered(a app.App, clone string) string {
 
 // At makes what an application wants at a commit of a clone, as its source delivers that.
 func At(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, from Source, clone, commit string) (Set, error) {
-	switch {
-	case from.Unread != "":
-		return Set{}, fmt.Errorf("what its source leaves out is not known: %s", from.Unread)
-	case len(from.Changes) > 0:
-		return Set{}, fmt.Errorf("the fields %s of its source change what is rendered, and are not followed here", strings.Join(from.Changes, ", "))
+	if err := from.followed(); err != nil {
+		return Set{}, err
 	}
+	files, err := FilesAt(ctx, env, a, clone, commit)
+	if err != nil {
+		return Set{}, err
+	}
+	return Made(ctx, env, cl, a, from, commit, files)
+}
+
+// followed says what of a source keeps its commits from being rendered.
+func (s Source) followed() error {
+	switch {
+	case s.Unread != "":
+		return fmt.Errorf("what its source leaves out is not known: %s", s.Unread)
+	case len(s.Changes) > 0:
+		return fmt.Errorf("the fields %s of its source change what is rendered, and are not followed here", strings.Join(s.Changes, ", "))
+	}
+	return nil
+}
+
+// FilesAt are the files of a commit of a clone of which an application is rendered, by paths from the top.
+func FilesAt(ctx context.Context, env steps.Env, a app.App, clone, commit string) (map[string][]byte, error) {
 	clone = steps.Below(env.Dir, clone)
 	c, err := gitread.Open(clone)
 	if err != nil {
-		return Set{}, fmt.Errorf("%s: %w", clone, err)
+		return nil, fmt.Errorf("%s: %w", clone, err)
 	}
-	files, err := render.Gather(ctx, c, commit, a.Sources[0].Dir(), valueFiles(a.Sources[0].Dir(), a.Rendering.Chart)...)
+	files, err := Files(ctx, c, a, commit)
 	if err != nil {
-		return Set{}, fmt.Errorf("%s: %w", clone, err)
+		return nil, fmt.Errorf("%s: %w", clone, err)
+	}
+	return files, nil
+}
+
+// Made makes what an application wants of files that stand for those of a commit.
+func Made(ctx context.Context, env steps.Env, cl *cluster.Client, a app.App, from Source, commit string, files map[string][]byte) (Set, error) {
+	if err := from.followed(); err != nil {
+		return Set{}, err
 	}
 	chart, err := charted(ctx, cl, a, commit, files)
 	if err != nil {
