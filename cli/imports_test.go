@@ -54,6 +54,7 @@ var rooms = []room{
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
 	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}}, // pull requests, reviews and runs of CI
+	{path: "handrail/steps/forge/propose", ours: []string{"=handrail/steps", "=handrail/steps/forge", "=handrail/steps/gitops", "=handrail/steps/gitops/app"}}, // a change of the one world, written to the other
 	{path: "handrail/steps/git", ours: []string{"=handrail/steps", "=handrail/steps/gitread"}},
 	{path: "handrail/steps/policy/replay", ours: []string{"=handrail/steps/confined", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{opaLib}},                      // policies of others, in a process of its own
 	{path: "handrail/steps/policy", ours: []string{"=handrail/steps", "=handrail/steps/gitread", "=handrail/steps/policy/replay", "=handrail/steps/joblog", "=handrail/steps/strict"}}, // outputs of policy gates, and exceptions

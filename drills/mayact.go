@@ -6,9 +6,11 @@ import (
 	"handrail/drills/stage"
 )
 
-// here reports whether gates of a kind write files of this machine alone: the lab
-// sees nothing of them.
-func here(kind string) bool { return kind == "terraform/pause" || kind == "terraform/resume" }
+// unseen reports whether gates of a kind write where the lab has no audit log: files of this
+// machine, or a forge. What a forge has is a condition of the drill.
+func unseen(kind string) bool {
+	return slices.Contains([]string{"terraform/pause", "terraform/resume", "forge/propose", "forge/comment"}, kind)
+}
 
 // program reports whether gates of a kind run a program on the state of the
 // drill's module. It sends requests of its own, under names that the gate does not

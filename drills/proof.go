@@ -137,7 +137,7 @@ func prove(events []lab.AuditEvent, acts []act) Proof {
 		if a.done {
 			p.Done++
 		}
-		if a.done && !wrote[i] && !here(a.kind) && !a.unlogged {
+		if a.done && !wrote[i] && !unseen(a.kind) && !a.unlogged {
 			p.Silent = append(p.Silent, a.step)
 		}
 	}

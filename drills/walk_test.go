@@ -100,6 +100,7 @@ var walks = map[string]struct {
 	"missing-moved (frozen)":            {acts: 4, writes: -1},
 	"missing-moved (unlooked)":          {acts: 1, says: []string{"a move would give that one the name"}},
 	"uncommitted-hotfix":                {acts: 1, writes: 1, asked: 2},
+	"uncommitted-hotfix (proposed)":     {acts: 2, writes: 1, asked: 2},
 	"uncommitted-hotfix (promise)":      {says: []string{"the commit is the one from before"}},
 	"uncommitted-hotfix (undeclared)":   {says: []string{"these still differ"}},
 	"moved-rule":                        {},

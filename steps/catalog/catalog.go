@@ -10,6 +10,7 @@ import (
 	"handrail/steps/compare"
 	"handrail/steps/endpoint"
 	"handrail/steps/forge"
+	"handrail/steps/forge/propose"
 	"handrail/steps/git"
 	"handrail/steps/gitops"
 	"handrail/steps/keycloak"
@@ -40,6 +41,7 @@ func New() *Catalog {
 		gitops.Kinds(),
 		keycloak.Kinds(),
 		forge.Kinds(),
+		propose.Kinds(),
 		git.Kinds(),
 		policy.Kinds(),
 		registry.Kinds(),

@@ -31,6 +31,7 @@ const (
 // Proposal is what a [Source] wants on a branch.
 type Proposal struct {
 	Commit string // that it was made from
+	Branch string // that is made for it
 	Title  string
 	Body   string // Markdown
 	Patch  []byte // for the person who reads it
@@ -76,7 +77,7 @@ func (g Proposer) Preview(ctx context.Context, in steps.Params, out steps.Sink) 
 	defer c.done()
 	sum := sha256.Sum256(made.Patch)
 	digest := hex.EncodeToString(sum[:])
-	d := Draft{Repo: in.Text("repo"), Base: in.Text("base"), Commit: made.Commit, Branch: "handrail/" + digest[:12], Title: made.Title, Body: g.body(made), Files: made.Files}
+	d := Draft{Repo: in.Text("repo"), Base: in.Text("base"), Commit: made.Commit, Branch: made.Branch, Title: made.Title, Body: g.body(made), Files: made.Files}
 	p := steps.Preview{
 		Target: []steps.KV{{Key: keyForge, Value: c.base.String()}, {Key: keyRepo, Value: d.Repo}, {Key: keyBase, Value: d.Base}, {Key: keyCommit, Value: d.Commit},
 			{Key: keyBranch, Value: d.Branch}, {Key: keyPatch, Value: digest}, {Key: keyFiles, Value: namesOf(d.Files)}},

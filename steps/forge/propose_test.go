@@ -35,7 +35,7 @@ func TestProposes(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := []byte("env/prod/.* @bob\n")
-	made := Proposal{Commit: main, Title: "Take the owners over", Body: "As they are live.\n", Patch: []byte("--- a/CODEOWNERS\n+++ b/CODEOWNERS\n@@ -1 +1 @@\n-env/prod/.* @bob\n+env/.* @bob\n"),
+	made := Proposal{Commit: main, Branch: "handrail/1a2b3c4d5e6f", Title: "Take the owners over", Body: "As they are live.\n", Patch: []byte("--- a/CODEOWNERS\n+++ b/CODEOWNERS\n@@ -1 +1 @@\n-env/prod/.* @bob\n+env/.* @bob\n"),
 		Files: []DraftFile{{Path: "CODEOWNERS", Was: was, Is: []byte("env/.* @bob\n")}}}
 	preview := func(token string, made Proposal) steps.Preview {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestProposes(t *testing.T) {
 		"made for another commit": {w.alice.Token, older, "main of platform/live is at " + main[:12]},
 		"made for another file":   {w.alice.Token, other, "is not the file that the change was made for"},
 		"a token that reads":      {w.token, made, "may not write to platform/live"},
-		"nothing to propose":      {w.alice.Token, Proposal{Commit: main}, "There is nothing to propose"},
+		"nothing to propose":      {w.alice.Token, Proposal{Commit: main, Branch: "handrail/0"}, "There is nothing to propose"},
 	} {
 		if p := preview(tc.token, tc.made); !strings.Contains(unmet(p), tc.want) {
 			t.Errorf("%s: unmet = %q, want %q", name, unmet(p), tc.want)

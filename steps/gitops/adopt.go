@@ -175,6 +175,7 @@ func adoptFacts() []steps.Field {
 		{Name: "left", Type: steps.Strings, Doc: "what is live otherwise than Git has it and is not in the patch, with why"},
 		{Name: "whole", Type: steps.Bool, Doc: "whether nothing is left: every field that the live side has otherwise is in the patch, or Git alone moved it"},
 		{Name: "digest", Type: steps.Ident, Doc: "SHA-256 of the patch"},
+		{Name: "branch", Type: steps.String, Doc: "name of the branch that forge/propose makes for it"},
 	}
 }
 
@@ -253,8 +254,9 @@ func (a Adopted) facts(f steps.Facts) {
 	}
 	if digest := a.Digest(); digest != "" {
 		f.Set("digest", steps.IdentOf(digest))
+		f.Set("branch", steps.StringOf(a.Branch()))
 	} else {
-		f.Unknown("there is no patch", "digest")
+		f.Unknown("there is no patch", "digest", "branch")
 	}
 }
 

@@ -152,6 +152,15 @@ func (c Change) With(files map[string][]byte) map[string][]byte {
 	return out
 }
 
+// Branch is the name of a branch for the change, by its digest: the same change has the same. It is "" where there is none.
+func (c Change) Branch() string {
+	digest := c.Digest()
+	if digest == "" {
+		return ""
+	}
+	return "handrail/" + digest[:12]
+}
+
 // Digest names the patch: SHA-256 in hexadecimal; "" where there is none.
 func (c Change) Digest() string {
 	if len(c.Files) == 0 {
