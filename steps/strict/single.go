@@ -45,6 +45,21 @@ func Single(src []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
+// Stream parses each document of src, as what others wrote may have several and is not held to a grammar of ours. Aliases are
+// not followed, so it is bounded by its text.
+func Stream(src []byte) (docs []*yaml.Node, err error) {
+	for dec := yaml.NewDecoder(bytes.NewReader(src)); ; {
+		var doc yaml.Node
+		switch err := dec.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err != nil:
+			return nil, err
+		}
+		docs = append(docs, &doc)
+	}
+}
+
 // Oddity is why a node is not plain: what it shows is not all that it means.
 type Oddity string
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"handrail/steps/strict"
 )
 
 // mostBytes bounds a file that is edited.
@@ -101,17 +102,10 @@ func documents(src []byte) (docs []*yaml.Node, err error) {
 			docs, err = nil, errUnread
 		}
 	}()
-	for d := yaml.NewDecoder(bytes.NewReader(src)); ; {
-		var doc yaml.Node
-		err := d.Decode(&doc)
-		switch {
-		case errors.Is(err, io.EOF):
-			return docs, nil
-		case err != nil:
-			return nil, errUnread
-		}
-		docs = append(docs, &doc)
+	if docs, err = strict.Stream(src); err != nil {
+		return nil, errUnread
 	}
+	return docs, nil
 }
 
 // objectsOf are the objects of a document; those of a list stand for themselves.
