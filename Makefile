@@ -59,7 +59,7 @@ END { if (tty) printf "\r\033[K" }
 endef
 export METER
 
-.PHONY: build lab-source release-check man practice test test-real test-race test-pure test-short check static bench pictures fuzz corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
+.PHONY: build lab-source release-check man practice test test-real test-race test-pure test-short check static bench pictures fuzz fuzz-readers corpora evidence-report evidence-kills leaks gitleaks demo vuln prepare clean
 
 build: ## bin/handrail
 	@mkdir -p bin
@@ -195,6 +195,23 @@ fuzz: ## fuzz each parser of outside bytes for FUZZTIME, and keep what it found;
 	GOTMPDIR=/tmp TMPDIR=$$(test -d /dev/shm && echo /dev/shm || echo /tmp) go test -run '^$$' -fuzz "^$$(basename $$t)$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x \
 	./evidence/$$(dirname $$t) | tee bin/fuzz/$$(basename $$t).log | tail -n 4; done
 	@$(MAKE) --no-print-directory corpora
+
+# The fuzzers of what reads the outside: each package that has one, so that none is forgotten. One
+# that did not come past what it knows already has fuzzed nothing, and fails too.
+READERS := ./runbooks/... ./session/... ./steps/... ./triage/...
+
+fuzz-readers: FUZZTIME := 1m
+fuzz-readers: ## fuzz everything below READERS that has a fuzzer for FUZZTIME, one minute each, one after the other; fails where one found something or was not fuzzed
+	@mkdir -p bin/fuzz; failed=0; \
+	dirs=$$(go list -f '{{range .TestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' $(READERS) | xargs grep -l '^func Fuzz' | xargs -n 1 dirname | sort -u); \
+	for d in $$dirs; do \
+	names=$$(go test $(QUICK) -list '^Fuzz' "$$d" | sed -n '/^Fuzz/p') || { echo "fuzz-readers: $$d is not built"; exit 1; }; \
+	for t in $$names; do \
+	name=$${d#$(CURDIR)/}/$$t; log=bin/fuzz/$${name//\//.}.log; said=; \
+	go test $(QUICK) -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$d" >"$$log" 2>&1 || { failed=1; said="FAILED, see $$log:"; }; \
+	ran=$$(sed -n 's/.*\(execs: .*\)/\1/p' "$$log" | tail -n 1); \
+	[ -n "$$said$$ran" ] || { failed=1; said="NOT FUZZED, raise FUZZTIME:"; ran=$$(grep -o 'gathering .*' "$$log" | tail -n 1); }; \
+	printf '%-56s %s\n' "$$name" "$$said $$ran"; done; done; exit $$failed
 
 corpora: ## pack what fuzzing keeps on this machine
 	@cache=$$(go env GOCACHE)/fuzz/handrail/evidence; tmp=$$(mktemp -d); \
