@@ -46,8 +46,8 @@ var rooms = []room{
 	{path: "handrail/steps/kube", ours: []string{"handrail/steps/kube", "=handrail/steps"}},
 	// The world of Argo CD and Flux stands on that of clusters: their objects are read there, and owners told.
 	{path: "handrail/steps/gitops", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/adopt", "=handrail/steps/gitops/app", "=handrail/steps/gitops/manifests", "=handrail/steps/gitops/metrics", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/act", "=handrail/steps/kube/change", "=handrail/steps/kube/patch", "=handrail/steps/kube/contexts", "=handrail/steps/kube/owner", "=handrail/steps/kube/podstate", "=handrail/steps/kube/report", "=handrail/steps/kube/workload"}, libs: []string{k8s}},
-	{path: "handrail/steps/gitops/adopt", libs: []string{yaml}},                                 // edits what it is given
-	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}}, // judges what it is given
+	{path: "handrail/steps/gitops/adopt", ours: []string{"=handrail/steps/strict"}, libs: []string{yaml}}, // edits what it is given
+	{path: "handrail/steps/gitops/app", ours: []string{"=handrail/steps"}, libs: []string{k8s}},           // judges what it is given
 	{path: "handrail/steps/gitops/manifests", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/gitops/render", "=handrail/steps/gitread", "=handrail/steps/kube/report"}},
 	{path: "handrail/steps/gitops/metrics", ours: []string{"=handrail/steps", "=handrail/steps/promtext", "=handrail/steps/transport"}},                                                                          // asks no cluster
 	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/confined", "=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
