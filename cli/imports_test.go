@@ -53,7 +53,7 @@ var rooms = []room{
 	{path: "handrail/steps/gitops/render", ours: []string{"=handrail/steps/confined", "=handrail/steps/gitread", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{k8s, kustomizeLib, helmLib}}, // what others wrote, in a process of its own
 	// A realm is told by its server, by the cluster that would write over it, and by the application that would do that.
 	{path: "handrail/steps/keycloak", ours: []string{"=handrail/steps", "=handrail/steps/cluster", "=handrail/steps/gitops/app", "=handrail/steps/kube/act", "=handrail/steps/kube/contexts", "=handrail/steps/kube/report", "=handrail/steps/transport"}, libs: []string{k8s}},
-	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}}, // pull requests, reviews and runs of CI
+	{path: "handrail/steps/forge", ours: []string{"=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/transport"}},                                   // pull requests, reviews and runs of CI
 	{path: "handrail/steps/forge/propose", ours: []string{"=handrail/steps", "=handrail/steps/forge", "=handrail/steps/gitops", "=handrail/steps/gitops/app"}}, // a change of the one world, written to the other
 	{path: "handrail/steps/git", ours: []string{"=handrail/steps", "=handrail/steps/gitread"}},
 	{path: "handrail/steps/policy/replay", ours: []string{"=handrail/steps/confined", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{opaLib}},                      // policies of others, in a process of its own
