@@ -22,7 +22,7 @@ const (
 	keyCommit   = "base commit"
 	keyBranch   = "new branch"
 	keyFiles    = "files"
-	keyPatch    = "patch SHA-256"
+	keyPatch    = "patch" // its SHA-256
 	keyPull     = "pull request"
 	keyState    = "state"
 	mostPatched = 400 // lines of a patch that are shown
@@ -257,6 +257,8 @@ func shownPatch(patch []byte) []string {
 	for line := range strings.Lines(string(patch)) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
+		case strings.HasPrefix(line, "+++ b/"):
+			line = strings.TrimPrefix(line, "+++ b/")
 		case strings.HasPrefix(line, "--- ") || line == "" || line[0] == ' ' || line[0] == '@' || strings.HasPrefix(line, "diff "):
 			continue
 		case len(out) == mostPatched:

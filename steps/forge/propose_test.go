@@ -81,7 +81,7 @@ func TestProposes(t *testing.T) {
 
 	g, out := proposer(w, w.alice.Token, made), stepstest.NewSink()
 	p = preview(w.alice.Token, made)
-	if len(p.Unmet) > 0 || !slices.Equal(p.Diff, []string{"+++ b/CODEOWNERS", "-env/prod/.* @bob", "+env/.* @bob"}) || p.Phrase != "propose platform/live:main" || strings.Count(p.Request, "\n") != 1 {
+	if len(p.Unmet) > 0 || !slices.Equal(p.Diff, []string{"CODEOWNERS", "-env/prod/.* @bob", "+env/.* @bob"}) || p.Phrase != "propose platform/live:main" || strings.Count(p.Request, "\n") != 1 {
 		t.Fatalf("unmet %q, diff %q, phrase %q, request %q", unmet(p), p.Diff, p.Phrase, p.Request)
 	}
 	if a, err = steps.Confirm(p, "i", "s", p.Digest("i", "s"), p.Phrase); err != nil {

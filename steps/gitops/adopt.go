@@ -267,9 +267,9 @@ func (a Adopted) tell(obs *steps.Observation) {
 	case len(a.Files) == 0 && left == 0:
 		obs.Summary = at + ": Git has what is live."
 	case len(a.Files) == 0:
-		obs.Summary = fmt.Sprintf("%s: no patch, and %d are left.", at, left)
+		obs.Summary = fmt.Sprintf("%s: no patch; fields that stay for a person: %d.", at, left)
 	default:
-		obs.Summary = fmt.Sprintf("%s: a patch of %d files brings %d fields, and %d are left.", at, len(a.Files), len(a.Taken), left)
+		obs.Summary = fmt.Sprintf("%s: a patch is made. Files: %d; fields: %d; fields that stay for a person: %d.", at, len(a.Files), len(a.Taken), left)
 	}
 	if len(a.Files) > 0 {
 		obs.Say(steps.Info, "The artifact patch is for git apply on %s. Rendered with it, exactly its fields come out otherwise, as they are live.", shortRevision(a.Commit))

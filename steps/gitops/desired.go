@@ -38,6 +38,7 @@ func desiredFacts() []steps.Field {
 		{Name: "state", Type: steps.Table, Doc: "each object that is wanted or was applied, and where it stands"},
 		{Name: "moved", Type: steps.Enum, Values: moved, Doc: "which side moved since it was applied last: live, git, both, or open where what was applied last is not known"},
 		{Name: "live_moved", Type: steps.Strings, Doc: "what Git has as it was applied, and the live side has otherwise"},
+		{Name: "live_fields", Type: steps.Strings, Doc: "the object and the field of each of these, as a person can name them"},
 		{Name: "git_moved", Type: steps.Strings, Doc: "what is live as it was applied, and Git has otherwise"},
 		{Name: "unclear", Type: steps.Strings, Doc: "what differs on all three sides, or where what was applied last is not known"},
 		{Name: "missing", Type: steps.Strings, Doc: "objects that are wanted and not there"},

@@ -20,6 +20,7 @@ const mostShown = 12
 func (r *desiredRun) tell() {
 	by := map[string][]string{}
 	state, missing, surplus, unread, varies := map[string]string{}, []string{}, []string{}, []string{}, []string{}
+	var fields []string
 	d := newDigests()
 	if where := r.a.Elsewhere(r.c.Server); where != "" && len(r.sides) == 0 {
 		unread = append(unread, r.a.String()+": what it has "+strings.TrimPrefix(inOther(where), "it "))
@@ -49,11 +50,15 @@ func (r *desiredRun) tell() {
 				surplus = append(surplus, name)
 			}
 			by[l.moved] = append(by[l.moved], l.String())
+			if l.moved == movedLive {
+				fields = append(fields, l.object+" "+l.at)
+			}
 		}
 	}
 	r.list("encrypted", r.encrypted, nil)
 	r.list("varies", varies, nil)
 	r.list("live_moved", by[movedLive], unread)
+	r.list("live_fields", fields, unread)
 	r.list("unclear", append(by[movedBoth], by[movedOpen]...), unread)
 	r.list("missing", missing, unread)
 	if r.why != "" {

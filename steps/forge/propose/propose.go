@@ -39,6 +39,9 @@ func Kinds() []steps.Kind {
 
 // adopted is a [forge.Source].
 func adopted(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (forge.Proposal, error) {
+	if _, is := out.(steps.RedactingSink); !is {
+		return forge.Proposal{}, errors.New("nothing tells what is a secret here, and the change would leave the machine")
+	}
 	a, err := gitops.Adopt(ctx, env, in, out)
 	switch {
 	case err != nil:
