@@ -23,12 +23,12 @@ type completer func(p *process.Program) []cobra.Completion
 // completing are the words by which the usage of a command names its arguments.
 func completing() map[string]completer {
 	return map[string]completer{
-		"RUNBOOK": completeRunbooks, "RUNBOOK...": completeRunbooks, "ID": completeNothing, "KIND": completeKinds, "DRILL": completeDrills,
+		"RUNBOOK": completeRunbooks, "RUNBOOK...": completeRunbooks, "ID": completeNothing, "OWNER/NAME": completeNothing, "NUMBER": completeNothing, "KIND": completeKinds, "DRILL": completeDrills,
 		"BUNDLE": completeBundles, "A": completeBundles, "B": completeBundles, "INCIDENT": completeIncidents,
 	}
 }
 
-// completeNothing is for what is new.
+// completeNothing is for what is new, or on another machine.
 func completeNothing(*process.Program) []cobra.Completion { return nil }
 
 // paths are the words for what the shell completes by itself.

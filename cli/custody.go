@@ -24,7 +24,7 @@ import (
 
 // What an incident is worked with and on is looked at by itself, since no person
 // writes it down at three in the morning. It reads files and asks the cluster
-// what it says to anybody; it starts no program.
+// what it says to all who ask; it starts no program.
 
 // ciVariables are the variables of GitHub Actions and GitLab that name a run and
 // hold no secret.

@@ -163,7 +163,7 @@ func checkRecipients(p *process.Program) process.Check {
 }
 
 // checkPolicy says at how many kinds of gates a second person is asked for, and
-// whether anybody could be one.
+// whether any person could be one.
 func checkPolicy(p *process.Program) process.Check {
 	const name = "second person"
 	list, err := settings.Policies(p)

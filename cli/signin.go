@@ -106,7 +106,7 @@ func lend(ctx context.Context, p *process.Program, k apiServer) (_ triage.Person
 		}
 		return a.who, a.err
 	case <-pressed:
-		err = errGivenUp // the plugin was told as well: the terminal tells everybody
+		err = errGivenUp // the plugin was told as well: the terminal tells all processes
 		timer.Reset(endWithin)
 	case <-limit.Done():
 		err = context.Cause(limit)

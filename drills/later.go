@@ -40,7 +40,7 @@ func (p parser) later(n *yaml.Node) []later {
 	return out
 }
 
-// Before is what walk.Script calls: a script types faster than anybody can
+// Before is what walk.Script calls: a script types faster than a person can
 // watch it, so it waits for what comes between the preview and the act, and for
 // what others do once a manual step says that it was done. It has no hands either,
 // so what a manual step wants done is done here.

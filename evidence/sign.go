@@ -17,8 +17,8 @@ import (
 var ErrUnsealed = errors.New("bundle does not end with a seal")
 
 // Sign adds a signature of the newest seal to a bundle and returns the name of its file. It recomputes the whole bundle
-// first and signs nothing that does not verify. A key that has signed already signs no second time. Nobody may have the
-// bundle open for writing.
+// first and signs nothing that does not verify. A key that has signed already signs no second time. No writer may have the
+// bundle open.
 func Sign(path string, signer ssh.Signer, o Options) (_ string, err error) {
 	o = o.withDefaults()
 	l, err := disk.TakeLock(path, o.Boot, o.Host)

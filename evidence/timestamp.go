@@ -54,8 +54,8 @@ func verifiedSeal(path string) (Report, error) {
 }
 
 // StoreTimestamp checks the reply of an authority (a TimeStampResp in DER) and keeps it beside the seal that it is of. It
-// must carry the nonce, where one was asked for. A seal has one time stamp; a good one that is there stays. Nobody may
-// have the bundle open for writing.
+// must carry the nonce, where one was asked for. A seal has one time stamp; a good one that is there stays. No writer may
+// have the bundle open.
 func StoreTimestamp(path string, reply []byte, nonce *big.Int, o Options) (_ Timestamp, err error) {
 	o = o.withDefaults()
 	t, err := sig.ReadReply(reply)

@@ -223,7 +223,7 @@ func revertsLaws(s *State) []Refusal {
 }
 
 // verdictLaws says which conditions of a gate do not hold. Conditions that
-// nobody judged do not hold.
+// were not judged do not hold.
 func verdictLaws(st *Step, verdicts []Verdict) []Refusal {
 	if len(verdicts) == 0 && len(st.Refs) > 0 {
 		return []Refusal{{Law: 11, Why: "the conditions of " + st.ID + " were not evaluated"}}

@@ -8,7 +8,7 @@ import (
 // Lowering the severity. Where policy asks two persons by severity, one does not
 // take the incident out of its rules: what would be lowered is shown and signed as a
 // gate is, and the severity that follows names what was signed. The worst severity
-// that the incident had stands beside the present one whoever lowered it, so that a
+// that the incident had stands beside the present one, by whom it was lowered or not, so that a
 // journal from before this opens nothing.
 
 // SeverityGate names a lowering among the gates that wait for a second person. No

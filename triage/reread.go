@@ -99,8 +99,8 @@ func (b ActAgain) moment(_ *folder) Moment {
 	return m
 }
 
-// Undone names the gates whose acts somebody undid, as long as nobody has said
-// since whether something reverts every fix.
+// Undone names the gates whose acts were undone, until a person says
+// whether something reverts every fix.
 func (s State) Undone() []string {
 	said := s.Topics[TopicReverts].Seq
 	if s.Topics[TopicReverts].Lapsed {
@@ -115,7 +115,7 @@ func (s State) Undone() []string {
 	return out
 }
 
-// undoneLaws keep repairs shut after an act was undone, until somebody says anew
+// undoneLaws keep repairs shut after an act was undone, until a person says anew
 // whether something reverts every fix: doing it again would race its writer
 // (law 12).
 func undoneLaws(s *State) []Refusal {
@@ -129,8 +129,8 @@ func undoneLaws(s *State) []Refusal {
 	return out
 }
 
-// rereadLaws keep an incident from being closed as recovered while somebody may
-// yet undo what was done.
+// rereadLaws keep an incident from being closed as recovered while what was done may
+// yet be undone.
 func rereadLaws(s *State) []Refusal {
 	var out []Refusal
 	for _, r := range s.Rereads {

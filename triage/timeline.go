@@ -20,7 +20,7 @@ func (f *folder) record() {
 }
 
 // oneLine keeps a text to one line. What else is in it is the business of
-// whoever shows it.
+// what shows it.
 func oneLine(text string) string {
 	if !strings.ContainsAny(text, "\r\n") {
 		return text

@@ -18,7 +18,7 @@ func repairs(h string) *steps.Graph {
 			{Name: "rbac", What: "an account lacks a right", State: steps.NodeDone},
 			{Name: "pvc", What: "a claim is not bound", State: steps.NodeOpen},
 			{Name: "egress_dns", What: "policies block DNS", State: steps.NodeUnsure},
-			{Name: "orphan_hook", What: "a hook that nobody keeps is in the way", State: steps.NodeOpen},
+			{Name: "orphan_hook", What: "a hook without a keeper is in the way", State: steps.NodeOpen},
 			{Name: "migration", What: "a migration is not complete", State: steps.NodeOpen, After: []string{"quota" + h, "rbac", "pvc", "egress_dns"}},
 			{Name: "schema", What: "the declared schema is not the one that is there", State: steps.NodeOpen, After: []string{"migration"}},
 			{Name: "init", What: "an init container does not get through", State: steps.NodeOpen, After: []string{"quota" + h, "pvc", "egress_dns", "schema"}},

@@ -74,7 +74,7 @@ func (i *Interrupts) Lend() (pressed <-chan struct{}, back func()) {
 	}
 }
 
-// take gives a Ctrl-C to who has it, if anybody.
+// take gives a Ctrl-C to who has it, if any has.
 func (i *Interrupts) take() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

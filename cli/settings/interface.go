@@ -35,7 +35,7 @@ func Preferences(p *process.Program) (preferences, error) {
 	return preferencesIn(dir)
 }
 
-// machinePreferences reads the interface file of the machine; only its places count for everybody.
+// machinePreferences reads the interface file of the machine; only its places count for all users.
 func machinePreferences(p *process.Program) (preferences, error) {
 	dir, err := rulesDirs(p)[0].dir()
 	if err != nil {

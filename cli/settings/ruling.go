@@ -13,7 +13,7 @@ import (
 	"handrail/steps"
 )
 
-// Files that rule gates, and what runs behind them, stand in two places: below /etc, for everybody on the machine, and below the user's own
+// Files that rule gates, and what runs behind them, stand in two places: below /etc, for all users of the machine, and below the user's own
 // configuration. What the machine's say holds whatever the user's say.
 
 // machineConfig is where the files of the machine are.

@@ -50,6 +50,7 @@ func services() []service {
 		{Part{Name: "git", Program: "git-server", module: filepath.Join("lab", "git"), target: ".", ldflags: "-s -w"}, serveGit},
 		{Part{Name: "redis", Program: "redis-server", module: filepath.Join("lab", "redis"), target: "redis-server", made: debianProgram}, serveRedis},
 		giteaPart(),
+		{Part{Name: "prometheus", Program: "prometheus", module: filepath.Join("lab", "prometheus"), target: "prometheus", made: debianProgram}, servePrometheus},
 		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
 	}
 }
@@ -270,6 +271,16 @@ func serveRedis(dir, addr string) (launch, error) {
 	password, config := randomHex(16), filepath.Join(dir, "redis.conf")
 	text := fmt.Sprintf("bind %s\nport %s\nrequirepass %s\nset-proc-title no\nsave \"\"\nappendonly no\ndir %q\n", host, port, password, dir)
 	return launch{args: []string{config}, tell: []string{"REDIS_PASSWORD=" + password}}, replace(config, []byte(text))
+}
+
+// servePrometheus asks itself for its metrics each second, and nothing else: what a query is about is up to who asks.
+func servePrometheus(dir, addr string) (launch, error) {
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs: [{job_name: itself, static_configs: [{targets: [%q]}]}]\n", addr)
+	return launch{
+		args:  []string{"--config.file=" + config, "--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.listen-address=" + addr, "--log.level=warn"},
+		ready: "/-/ready", tell: []string{"PROMETHEUS_URL=http://" + addr},
+	}, replace(config, []byte(text))
 }
 
 // giteaPart is a forge, which is asked through its API alone: templates, labels and one language are what it does not

@@ -202,7 +202,7 @@ func (st *Stage) push(ctx context.Context, raw []byte) error {
 	return nil
 }
 
-// cliConfig keeps tofu from asking anybody for a provider or a newer version:
+// cliConfig keeps tofu from asking any server for a provider or a newer version:
 // there is only what the drill put into its mirror.
 const cliConfig = "disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n"
 

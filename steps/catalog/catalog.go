@@ -17,8 +17,10 @@ import (
 	"handrail/steps/kube"
 	"handrail/steps/own"
 	"handrail/steps/policy"
+	"handrail/steps/prometheus"
 	"handrail/steps/rabbitmq"
 	"handrail/steps/registry"
+	"handrail/steps/store"
 	"handrail/steps/terraform"
 )
 
@@ -44,7 +46,9 @@ func New() *Catalog {
 		propose.Kinds(),
 		git.Kinds(),
 		policy.Kinds(),
+		prometheus.Kinds(),
 		registry.Kinds(),
+		store.Kinds(),
 	)
 	slices.SortFunc(kinds, func(a, b steps.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return &Catalog{kinds: kinds}

@@ -148,7 +148,7 @@ func TestWritersOfAll(t *testing.T) {
 		"roleRef":  fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "no-such-role"}})
 	obs := w.probe(w.root(), "kube/writers", "cm", "open")
 	wantFact(t, obs, "workloads", "?all of the cluster may")
-	wantFinding(t, obs, "Everybody in the cluster may write")
+	wantFinding(t, obs, "All accounts of the cluster may write")
 	wantFinding(t, obs, "rolebinding/"+w.ns+"/lost names role/"+w.ns+"/no-such-role, which is not there")
 	obs = w.probe(w.root(), "kube/writers", "cm", "gone")
 	if !strings.Contains(obs.Summary, "which is not there") {

@@ -45,6 +45,7 @@ func replayKind() steps.Kind {
 			{Name: "repo", Type: steps.Path, Required: true, Doc: "clone of the repository of the policies"},
 			{Name: "path", Type: steps.String, Default: ".", Doc: "directory of the policies in it"},
 			{Name: "query", Type: steps.String, Default: "data.main.deny", Doc: "the rule that decides, as data.PACKAGE.RULE"},
+			{Name: "rules", Type: steps.Enum, Values: []string{"one", "conftest"}, Default: "one", Doc: "one: the rule of the query alone; conftest: all rules of its package that conftest takes for failures (deny, deny_*, violation, violation_*)"},
 			{Name: "query_means", Type: steps.Enum, Values: []string{allow, deny}, Doc: "whether it asks what is allowed or what is denied, where its name does not end so"},
 			{Name: "rego", Type: steps.Enum, Values: []string{"v1", "v0"}, Default: "v1", Doc: "v0 for policies from before OPA 1.0"},
 			{Name: "at", Type: steps.String, Default: "HEAD", Doc: "commit, branch or tag whose policies judged"},
@@ -182,8 +183,11 @@ func (p replayProbe) policies(ctx context.Context, clone gitread.Clone, name, di
 
 // judge fills in what the policies come to.
 func (p replayProbe) judge(ctx context.Context, in steps.Params, input []byte, s *side) error {
-	query, means := in.Text("query"), in.Text("query_means")
-	a, err := replay.Judge(ctx, p.env.Self, replay.Order{Query: query, V0: in.Text("rego") == "v0", Now: p.env.Now(), Input: input, Files: s.files})
+	query, means, all := in.Text("query"), in.Text("query_means"), in.Text("rules") == "conftest"
+	if all {
+		means = deny
+	}
+	a, err := replay.Judge(ctx, p.env.Self, replay.Order{Query: query, All: all, V0: in.Text("rego") == "v0", Now: p.env.Now(), Input: input, Files: s.files})
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ func Kinds() []steps.Kind {
 
 // adopted is a [forge.Source].
 func adopted(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink) (forge.Proposal, error) {
-	if _, is := out.(steps.RedactingSink); !is {
+	red, is := out.(steps.RedactingSink)
+	if !is {
 		return forge.Proposal{}, errors.New("nothing tells what is a secret here, and the change would leave the machine")
 	}
 	a, err := gitops.Adopt(ctx, env, in, out)
@@ -51,7 +52,12 @@ func adopted(ctx context.Context, env steps.Env, in steps.Params, out steps.Sink
 	case a.Why != "":
 		return forge.Proposal{}, errors.New("no change can be made: " + a.Why)
 	}
-	p := forge.Proposal{Commit: app.Commit(a.Commit), Branch: a.Branch(), Title: fmt.Sprintf("Take over what is live of %s", a.App), Body: a.Text(a.App.String()), Patch: a.Patch(), Left: a.Unread}
+	// The files were held against what is hidden. The text has words of the renderer besides, which may quote a value.
+	body, err := red.Redacted(steps.MediaText, []byte(a.Text(a.App.String())))
+	if err != nil {
+		return forge.Proposal{}, err
+	}
+	p := forge.Proposal{Commit: app.Commit(a.Commit), Branch: a.Branch(), Title: fmt.Sprintf("Take over what is live of %s", a.App), Body: string(body), Patch: a.Patch(), Left: a.Unread}
 	for _, f := range a.Files {
 		p.Files = append(p.Files, forge.DraftFile{Path: f.Path, Was: f.Was, Is: f.Is})
 	}

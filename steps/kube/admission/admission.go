@@ -2,7 +2,7 @@
 // reads what the server says when it refuses one.
 //
 // [Webhook.Matches] and [Policy.Matches] say which creations and updates of an object a
-// webhook or a policy may see, whoever sends them. [Trace] follows one request: what
+// webhook or a policy may see, from any account. [Trace] follows one request: what
 // may change it, then what may refuse it, in the order of the server, with conditions
 // and demands in CEL evaluated on what is known. What is not known, or not evaluated
 // here, is [Unknown] and never a guess. [ReadDenial] traces a refusal to what refused.

@@ -125,7 +125,7 @@ func (f floors) deletable(s *subject) {
 		f.unmet("delete what must go one by one", "A CustomResourceDefinition takes every object of its kind with it: that is not one object.")
 	case s.t.Group == cluster.APIServices().Group && s.t.Plural == cluster.APIServices().Plural && stuck.Conditions(s.o)["Available"].Status != "False":
 		f.unmet("leave it; where its API is not wanted any more, uninstall what serves it",
-			"%s is not known to be dead (Available is %s), and its deletion takes its API from everybody.", s.t, orUnknown(stuck.Conditions(s.o)["Available"].Status))
+			"%s is not known to be dead (Available is %s), and its deletion takes its API from all who use it.", s.t, orUnknown(stuck.Conditions(s.o)["Available"].Status))
 	case s.deleted():
 		f.unmet("find what holds it: its finalizers, or its node", "%s is being deleted already, since %s.", s.t, act.Stamp(s.o.GetDeletionTimestamp()))
 	}

@@ -158,7 +158,7 @@ func (p claimProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) 
 	return s.Obs, nil
 }
 
-// claimClasses reads the classes of the cluster, which not everybody may see.
+// claimClasses reads the classes of the cluster, which not every account may see.
 func claimClasses(ctx context.Context, c *cluster.Client, f steps.Facts) (map[string]claimClass, string) {
 	classes, names := map[string]claimClass{}, []string{}
 	r := cluster.Resource{Group: "storage.k8s.io", Version: "v1", Plural: "storageclasses", Kind: "StorageClass"}

@@ -217,7 +217,7 @@ func (w *writers) remarks(suspects []suspect) (out []steps.Finding) {
 		say(steps.Warning, "%s", steps.Clip(s.String(), 500))
 	}
 	for _, e := range w.everybody {
-		say(steps.Critical, "Everybody in the cluster may write %s: %s.", w.t, e)
+		say(steps.Critical, "All accounts of the cluster may write %s: %s.", w.t, e)
 	}
 	for _, d := range w.dangling[:min(len(w.dangling), 10)] {
 		say(steps.Info, "%s: the creator of that role decides what it grants.", steps.Clip(d, 400))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,37 +71,92 @@ func judged(o Order) (a Answer, err error) {
 		}
 	}
 	a.Modules = len(modules)
-	if !defines(modules, o.Query) {
-		a.NoRule = true
-		return a, nil
-	}
 	var input any
 	if err := util.UnmarshalJSON(o.Input, &input); err != nil {
 		return a, fmt.Errorf("the input is no JSON: %w", err)
 	}
-	var failures []topdown.Error
-	with := []func(*rego.Rego){
-		rego.Query(o.Query), rego.Input(input), rego.Time(o.Now), rego.SetRegoVersion(version), rego.Capabilities(caps),
-		rego.Store(inmem.NewFromObject(data)), rego.BuiltinErrorList(&failures),
-	}
-	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		with = append(with, rego.ParsedModule(modules[name]))
-	}
-	set, err := rego.New(with...).Eval(context.Background()) // the process has a limit of time
-	if err != nil {
-		return a, err
-	}
-	for _, f := range failures {
-		if text := f.Error(); len(a.Builtins) < mostErrors && !slices.Contains(a.Builtins, text) {
-			a.Builtins = append(a.Builtins, text)
+	eval := func(query string) (rego.ResultSet, error) {
+		var failures []topdown.Error
+		with := []func(*rego.Rego){
+			rego.Query(query), rego.Input(input), rego.Time(o.Now), rego.SetRegoVersion(version), rego.Capabilities(caps),
+			rego.Store(inmem.NewFromObject(data)), rego.BuiltinErrorList(&failures),
 		}
+		for _, name := range slices.Sorted(maps.Keys(modules)) {
+			with = append(with, rego.ParsedModule(modules[name]))
+		}
+		set, err := rego.New(with...).Eval(context.Background()) // the process has a limit of time
+		for _, f := range failures {
+			if text := f.Error(); len(a.Builtins) < mostErrors && !slices.Contains(a.Builtins, text) {
+				a.Builtins = append(a.Builtins, text)
+			}
+		}
+		return set, err
 	}
-	if len(set) == 0 {
+	if o.All {
+		return a, a.failures(failing(modules, o.Query), eval)
+	}
+	if !defines(modules, o.Query) {
+		a.NoRule = true
+		return a, nil
+	}
+	set, err := eval(o.Query)
+	switch {
+	case err != nil:
+		return a, err
+	case len(set) == 0:
 		a.Undefined = true
 		return a, nil
 	}
 	a.Output, err = json.Marshal(map[string]any{"result": set})
 	return a, err
+}
+
+// isFailure matches the names of the rules that conftest takes for failures.
+var isFailure = regexp.MustCompile(`^(?:deny|violation)(?:_[a-zA-Z0-9]+)*$`)
+
+// failing are the queries of those rules in the package of a query, in order.
+func failing(modules map[string]*ast.Module, query string) []string {
+	of := query[:strings.LastIndexByte(query, '.')]
+	var out []string
+	for _, m := range modules {
+		if m.Package.Path.String() != of {
+			continue
+		}
+		for _, r := range m.Rules {
+			if name := string(r.Head.Name); isFailure.MatchString(name) && !slices.Contains(out, of+"."+name) {
+				out = append(out, of+"."+name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// failures sets the output to what all of the queries say, as if one rule had said it. A rule that has no value says nothing.
+func (a *Answer) failures(queries []string, eval func(string) (rego.ResultSet, error)) error {
+	if len(queries) == 0 {
+		a.NoRule = true
+		return nil
+	}
+	all := []any{}
+	for _, query := range queries {
+		set, err := eval(query)
+		if err != nil {
+			return err
+		}
+		if len(set) == 0 {
+			continue
+		}
+		said, is := set[0].Expressions[0].Value.([]any)
+		if !is {
+			return fmt.Errorf("%s is no set of messages, which conftest wants", query)
+		}
+		all = append(all, said...)
+	}
+	one := []any{map[string]any{"expressions": []any{map[string]any{"value": all, "text": queries[0]}}}}
+	var err error
+	a.Output, err = json.Marshal(map[string]any{"result": one})
+	return err
 }
 
 // Capabilities are the functions that a policy may call here.

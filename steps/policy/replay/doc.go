@@ -8,6 +8,7 @@
 // of tests (*_test.rego); data.json, data.yaml and data.yml are data, below the names of their directories. Others are
 // not loaded, and are listed.
 //
-// A query is the name of one rule, data.PACKAGE.RULE. An error of a function makes an expression undefined, as in
+// A query is the name of one rule, data.PACKAGE.RULE, or stands for all rules of its package that conftest takes for failures:
+// deny, violation, and those names with an underscore and more behind them (conftest, policy/engine.go). An error of a function makes an expression undefined, as in
 // `opa eval`; such errors are listed too.
 package replay

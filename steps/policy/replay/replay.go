@@ -23,6 +23,7 @@ const mostAnswer = 16 << 20
 // Order is what is to be judged, and by what.
 type Order struct {
 	Query string            `json:"query"` // data.PACKAGE.RULE
+	All   bool              `json:"all"`   // every rule of that package which conftest takes for a failure, whatever RULE is
 	V0    bool              `json:"v0"`    // Rego as before OPA 1.0
 	Now   time.Time         `json:"now"`
 	Input json.RawMessage   `json:"input"`

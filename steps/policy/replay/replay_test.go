@@ -44,29 +44,33 @@ func TestJudge(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files        map[string][]byte
 		query, input string
-		v0           bool
+		v0, all      bool
 		output       string // part of it
 		is           func(Answer) bool
 	}{
-		"denies":            {files: files("a.rego", sizes, "limits/data.yaml", "size: 3"), input: `{"size": 4}`, output: `"value":["size 4"]`},
-		"allows":            {files: files("a.rego", sizes, "limits/data.json", `{"size": 9}`), input: `{"size": 4}`, output: `"value":[]`},
-		"no data":           {files: files("a.rego", sizes), input: `{"size": 4}`, output: `"value":[]`},
-		"old rego":          {files: files("a.rego", "package main\ndeny[msg] { input.size > 3; msg := \"big\" }"), v0: true, input: `{"size": 4}`, output: `"value":["big"]`},
-		"old rego as new":   {files: files("a.rego", "package main\ndeny[msg] { input.size > 3; msg := \"big\" }"), input: `{"size": 4}`, is: func(a Answer) bool { return strings.Contains(a.Error, "rego_parse_error") }},
-		"undefined":         {files: files("a.rego", "package main\nallow if input.ok"), query: "data.main.allow", input: `{}`, is: func(a Answer) bool { return a.Undefined }},
-		"another rule":      {files: files("a.rego", sizes), query: "data.main.violation", input: `{}`, is: func(a Answer) bool { return a.NoRule }},
-		"another package":   {files: files("a.rego", sizes), query: "data.other.deny", input: `{}`, is: func(a Answer) bool { return a.NoRule }},
-		"only tests":        {files: files("a_test.rego", sizes, "README.md", "x"), input: `{}`, is: func(a Answer) bool { return a.NoRule && len(a.Ignored) == 1 && a.Modules == 0 }},
-		"data twice":        {files: files("a.rego", sizes, "data.yaml", "limits: {size: 3}", "limits/data.json", `{"size": 4}`), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "another file too") }},
-		"asks the network":  {files: files("a.rego", "package main\ndeny contains msg if msg := http.send({\"url\": \"http://127.0.0.1:1\", \"method\": \"get\"}).status"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "http.send") }},
-		"reads environment": {files: files("a.rego", "package main\ndeny contains msg if msg := opa.runtime().env.HOME"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "opa.runtime") }},
-		"a function fails":  {files: files("a.rego", "package main\ndeny contains msg if msg := to_number(\"x\")"), input: `{}`, is: func(a Answer) bool { return len(a.Builtins) == 1 && string(a.Output) != "" }},
-		"the time":          {files: files("a.rego", "package main\ndeny contains msg if msg := time.now_ns()"), input: `{}`, output: `"value":[1773144000000000000]`},
-		"two values":        {files: files("a.rego", "package main\ndeny := 1 if true\ndeny := 2 if true"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "eval_conflict_error") }},
+		"denies":          {files: files("a.rego", sizes, "limits/data.yaml", "size: 3"), input: `{"size": 4}`, output: `"value":["size 4"]`},
+		"allows":          {files: files("a.rego", sizes, "limits/data.json", `{"size": 9}`), input: `{"size": 4}`, output: `"value":[]`},
+		"no data":         {files: files("a.rego", sizes), input: `{"size": 4}`, output: `"value":[]`},
+		"old rego":        {files: files("a.rego", "package main\ndeny[msg] { input.size > 3; msg := \"big\" }"), v0: true, input: `{"size": 4}`, output: `"value":["big"]`},
+		"old rego as new": {files: files("a.rego", "package main\ndeny[msg] { input.size > 3; msg := \"big\" }"), input: `{"size": 4}`, is: func(a Answer) bool { return strings.Contains(a.Error, "rego_parse_error") }},
+		"all that conftest takes": {all: true, input: `{"size": 4}`, output: `"value":["size 4","named","odd"]`, files: files("a.rego", sizes, "limits/data.yaml", "size: 3",
+			"b.rego", "package main\ndeny_name contains \"named\"\nviolation_odd_size contains \"odd\"\nwarn contains \"w\"\ndenying contains \"x\"\ndeny_undefined contains msg if { msg := input.none }")},
+		"conftest, another package": {all: true, files: files("a.rego", strings.Replace(sizes, "main", "other", 1)), input: `{}`, is: func(a Answer) bool { return a.NoRule }},
+		"conftest, no set":          {all: true, files: files("a.rego", "package main\ndeny if true"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "is no set of messages") }},
+		"undefined":                 {files: files("a.rego", "package main\nallow if input.ok"), query: "data.main.allow", input: `{}`, is: func(a Answer) bool { return a.Undefined }},
+		"another rule":              {files: files("a.rego", sizes), query: "data.main.violation", input: `{}`, is: func(a Answer) bool { return a.NoRule }},
+		"another package":           {files: files("a.rego", sizes), query: "data.other.deny", input: `{}`, is: func(a Answer) bool { return a.NoRule }},
+		"only tests":                {files: files("a_test.rego", sizes, "README.md", "x"), input: `{}`, is: func(a Answer) bool { return a.NoRule && len(a.Ignored) == 1 && a.Modules == 0 }},
+		"data twice":                {files: files("a.rego", sizes, "data.yaml", "limits: {size: 3}", "limits/data.json", `{"size": 4}`), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "another file too") }},
+		"asks the network":          {files: files("a.rego", "package main\ndeny contains msg if msg := http.send({\"url\": \"http://127.0.0.1:1\", \"method\": \"get\"}).status"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "http.send") }},
+		"reads environment":         {files: files("a.rego", "package main\ndeny contains msg if msg := opa.runtime().env.HOME"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "opa.runtime") }},
+		"a function fails":          {files: files("a.rego", "package main\ndeny contains msg if msg := to_number(\"x\")"), input: `{}`, is: func(a Answer) bool { return len(a.Builtins) == 1 && string(a.Output) != "" }},
+		"the time":                  {files: files("a.rego", "package main\ndeny contains msg if msg := time.now_ns()"), input: `{}`, output: `"value":[1773144000000000000]`},
+		"two values":                {files: files("a.rego", "package main\ndeny := 1 if true\ndeny := 2 if true"), input: `{}`, is: func(a Answer) bool { return strings.Contains(a.Error, "eval_conflict_error") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, err := judge(t, Order{Query: tc.query, V0: tc.v0, Now: now, Input: json.RawMessage(tc.input), Files: tc.files})
+			a, err := judge(t, Order{Query: tc.query, V0: tc.v0, All: tc.all, Now: now, Input: json.RawMessage(tc.input), Files: tc.files})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -106,7 +106,7 @@ func (t site) target(mine ...steps.KV) []steps.KV {
 // writable is what must hold wherever a program writes a state.
 func (f floors) writable(env steps.Env, t site) {
 	if t.lock.Unread != "" && !unseen(t.lock) {
-		f.unmet("ask everybody who can run here, then type the command by hand: the program takes the lock itself", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
+		f.unmet("ask all who can run here, then type the command by hand: the program takes the lock itself", "Whether the state is locked cannot be read: %s.", t.lock.Unread)
 	}
 	if t.lock.Held {
 		who := "someone"

@@ -90,7 +90,7 @@ func (p Pause) Overdue(now time.Time) bool {
 func (p Pause) Whose() string {
 	switch {
 	case !p.Stands:
-		return "nobody"
+		return "no one"
 	case p.Broken != "":
 		return "an unknown person: " + p.Broken
 	}

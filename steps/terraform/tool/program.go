@@ -16,7 +16,7 @@ import (
 )
 
 // programTime bounds the question for a version.
-const programTime = 20 * time.Second
+const programTime = 40 * time.Second
 
 // Program is the tool that would run in a root module.
 type Program struct {
@@ -79,17 +79,18 @@ func For(ctx context.Context, env steps.Env, w module.Workdir, hosts map[string]
 // configuration may stand before it.
 var versionLine = regexp.MustCompile(`(?m)^(OpenTofu|Terraform) v(\S+)\s*$`)
 
-// programAt asks a program who it is. It runs apart from every root module.
+// programAt asks a program who it is. It runs apart from every root module. With an error its path is known all the same: a
+// machine that is too busy to answer has no other program than before.
 func programAt(ctx context.Context, env steps.Env, path string) (Program, error) {
 	ctx, stop := context.WithTimeout(ctx, programTime)
 	defer stop()
 	r, err := Run(ctx, os.TempDir(), Env(env), path, "version")
 	if err != nil {
-		return Program{}, err
+		return Program{Path: path}, fmt.Errorf("asking %s for its version: %w", path, err)
 	}
 	m := versionLine.FindSubmatch(r.Stdout)
 	if r.Exit != 0 || m == nil {
-		return Program{}, fmt.Errorf("%s is neither OpenTofu nor Terraform, or cannot run: %s", path, steps.Clip(FirstError(append(r.Stderr, r.Stdout...)), 200))
+		return Program{Path: path}, fmt.Errorf("%s is neither OpenTofu nor Terraform, or cannot run: %s", path, steps.Clip(FirstError(append(r.Stderr, r.Stdout...)), 200))
 	}
 	return Program{Path: path, Product: string(m[1]), Version: steps.Clip(string(m[2]), 60)}, nil
 }
