@@ -10,7 +10,7 @@ func Kinds() []steps.Kind {
 		Params: []steps.Field{
 			{Name: "principal", Type: steps.String, Required: true, Pattern: `arn:[a-z0-9-]+:(iam|sts):[a-z0-9-]*:[0-9]*:\S{1,300}`, Doc: "ARN of the identity that writes, as aws sts get-caller-identity prints it"},
 			{Name: "action", Type: steps.String, Default: "s3:PutObject", Pattern: `[a-zA-Z0-9-]+:[A-Za-z0-9]+`, Doc: "what it does"},
-			{Name: "target", Type: steps.String, Required: true, Pattern: `arn:[a-z0-9-]+:s3:::\S{1,1100}`, Doc: "ARN of the object or the bucket, as arn:aws:s3:::BUCKET/KEY"},
+			{Name: "target", Type: steps.String, Required: true, Pattern: `arn:[a-z0-9-]+:s3:::\S{1,1000}`, Doc: "ARN of the object or the bucket, as arn:aws:s3:::BUCKET/KEY"},
 			{Name: "identity_policy", Type: steps.Path, Doc: "policy of the identity, or a directory whose *.json files are all of them; those of its groups are its own"},
 			{Name: "bucket_policy", Type: steps.Path, Doc: "policy of the bucket"},
 			{Name: "context", Type: steps.String, Pattern: `[A-Za-z0-9:/_.-]+=[^,=]*(,[A-Za-z0-9:/_.-]+=[^,=]*)*`, Doc: "keys of conditions that are known, as aws:SourceIp=10.0.0.7,aws:SecureTransport=true; empty for one that is surely absent"},
