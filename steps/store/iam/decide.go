@@ -161,7 +161,8 @@ func (s Statement) matches(r Request, layer Layer) (tri, string) {
 	return is, why
 }
 
-// about reports whether a principal is among those that are named. An account stands for all of it.
+// about reports whether a principal is among those that are named. An account stands for all of it, but in an Allow, which only
+// lets the policies of its identities decide.
 func (s Statement) about(principal string) tri {
 	found := no
 	account := accountOf(principal)
@@ -169,7 +170,9 @@ func (s Statement) about(principal string) tri {
 		switch {
 		case p == "*" || p == principal:
 			return yes
-		case account != "" && (p == account || strings.HasPrefix(p, "arn:") && strings.HasSuffix(p, ":iam::"+account+":root")):
+		case !s.Deny && !s.NotWho && account != "" && names(p, account):
+			continue // it lets the policies of the account decide, and allows nothing by itself
+		case account != "" && names(p, account):
 			return yes
 		case strings.Contains(principal, ":assumed-role/") && strings.Contains(p, ":role/"):
 			// A session of that role, whose path its name does not tell.
@@ -187,8 +190,13 @@ func (s Statement) about(principal string) tri {
 func (s Statement) namesAccount(principal string) bool {
 	account := accountOf(principal)
 	return account == "" || slices.ContainsFunc(s.Principals, func(p string) bool {
-		return p == "*" || p == account || strings.HasPrefix(p, "arn:") && strings.HasSuffix(p, ":iam::"+account+":root")
+		return p == "*" || names(p, account)
 	})
+}
+
+// names reports whether a principal of a policy is an account ("AWS JSON policy elements: Principal", AWS account principals).
+func names(principal, account string) bool {
+	return principal == account || strings.HasPrefix(principal, "arn:") && strings.HasSuffix(principal, ":iam::"+account+":root")
 }
 
 // accountOf is the account in an ARN, "" where it has none.
