@@ -116,12 +116,19 @@ func readLog(ctx context.Context, a asked) (steps.Observation, error) {
 		return obs, nil
 	}
 	found := h.end()
-	a.f.Set("failed_step", steps.StringOf(found.step))
-	a.f.Set("errors", steps.StringsOf(found.errors))
-	first := ""
+	first := a.tellHeard(found)
+	obs.Summary = fmt.Sprintf("The log of %s has %d lines%s%s.", j.name, h.lines, after(", fails in ", found.step), after(": ", first))
+	obs.Facts = a.f.Rest("the log does not say")
+	return obs, nil
+}
+
+// tellHeard sets what a log says, and returns its first error.
+func (a asked) tellHeard(found heardOf) (first string) {
 	if len(found.errors) > 0 {
 		first = found.errors[0]
 	}
+	a.f.Set("failed_step", steps.StringOf(found.step))
+	a.f.Set("errors", steps.StringsOf(found.errors))
 	a.f.Set("error", steps.StringOf(first))
 	if found.code >= 0 {
 		a.f.Set("exit_code", steps.IntOf(found.code))
@@ -129,9 +136,7 @@ func readLog(ctx context.Context, a asked) (steps.Observation, error) {
 	if len(found.tools) > 0 {
 		a.f.Set("tools", steps.StringsOf(found.tools))
 	}
-	obs.Summary = fmt.Sprintf("The log of %s has %d lines%s%s.", j.name, h.lines, after(", fails in ", found.step), after(": ", first))
-	obs.Facts = a.f.Rest("the log does not say")
-	return obs, nil
+	return first
 }
 
 func after(words, text string) string {
