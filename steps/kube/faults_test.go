@@ -202,8 +202,9 @@ func (w *keepersWorld) spoilAll(test string, rows []faultCase) {
 	}
 }
 
-// tells are facts that name what was not read: they change with every fault.
-var tells = []string{"unread", "complete", "signals", "asked"}
+// tells are facts that say how much was read: they change with every fault. keeper_unseen
+// is only true where the whole cluster was read.
+var tells = []string{"unread", "complete", "signals", "asked", "keeper_unseen"}
 
 // TestFaults spoils each answer that a probe gets, one at a time: a fact is then
 // what it was or unknown, never another one. One kind gets every break at every

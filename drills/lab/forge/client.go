@@ -49,7 +49,7 @@ func (u *User) do(ctx context.Context, method, path string, in, out any) error {
 }
 
 // client reaches the forge, and nothing through a proxy of this machine.
-var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 
 func (f *Forge) send(ctx context.Context, method, path string, sign func(*http.Request), in, out any) error {
 	var body io.Reader
