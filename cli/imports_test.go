@@ -59,6 +59,7 @@ var rooms = []room{
 	{path: "handrail/steps/policy/replay", ours: []string{"=handrail/steps/confined", "=handrail/steps/fault", "=handrail/steps/strict"}, libs: []string{opaLib}},                      // policies of others, in a process of its own
 	{path: "handrail/steps/policy", ours: []string{"=handrail/steps", "=handrail/steps/gitread", "=handrail/steps/policy/replay", "=handrail/steps/joblog", "=handrail/steps/strict"}}, // outputs of policy gates, and exceptions
 	{path: "handrail/steps/prometheus", ours: []string{"=handrail/steps", "=handrail/steps/transport"}},                                                                                // metrics, by queries
+	{path: "handrail/steps/cloud", ours: []string{"=handrail/steps", "=handrail/steps/transport"}, libs: []string{aws}},                                                                // audit logs of clouds
 	{path: "handrail/steps/store", ours: []string{"=handrail/steps", "=handrail/steps/store/iam"}},                                                                                     // why a store of objects refuses a write
 	{path: "handrail/steps/store/iam"}, // policies, evaluated; standard library only
 	{path: "handrail/steps/registry", ours: []string{"=handrail/steps", "=handrail/steps/transport"}},                                                 // image references and their signatures

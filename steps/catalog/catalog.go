@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/cloud"
 	"handrail/steps/compare"
 	"handrail/steps/endpoint"
 	"handrail/steps/forge"
@@ -40,6 +41,7 @@ func New() *Catalog {
 		rabbitmq.Kinds(),
 		own.Kinds(),
 		endpoint.Kinds(),
+		cloud.Kinds(),
 		gitops.Kinds(),
 		keycloak.Kinds(),
 		forge.Kinds(),

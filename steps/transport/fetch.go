@@ -42,25 +42,9 @@ func Entries(next http.RoundTripper, server string, opts ...Option) http.RoundTr
 	})
 }
 
-// Items returns a transport that gets single items of DynamoDB, whose reads are
-// POST as well.
+// Items returns a transport that gets single items of DynamoDB.
 func Items(next http.RoundTripper, server string, opts ...Option) http.RoundTripper {
-	return newReader(next, server, opts, func(req *http.Request, path string) string {
-		// Walked and not looked up: a map may hold names in any case.
-		var targets []string
-		for name, values := range req.Header {
-			if strings.EqualFold(name, "X-Amz-Target") {
-				targets = append(targets, values...)
-			}
-		}
-		switch {
-		case req.Method != http.MethodPost || path != "/" || req.URL.RawQuery != "":
-			return "it is no request of DynamoDB"
-		case len(targets) != 1 || targets[0] != "DynamoDB_20120810.GetItem":
-			return "only GetItem may be asked"
-		}
-		return ""
-	})
+	return Operations(next, server, []string{"DynamoDB_20120810.GetItem"}, opts...)
 }
 
 func fetches(req *http.Request, _ string) string {

@@ -17,7 +17,12 @@ import (
 // What reads states can do nothing else, for any caller.
 func TestReadersOfBackends(t *testing.T) {
 	t.Parallel()
-	target := func(name string) http.Header { return http.Header{"X-Amz-Target": {name}} }
+	target := func(name string) http.Header {
+		return http.Header{"X-Amz-Target": {name}, "Content-Type": {"application/x-amz-json-1.0"}}
+	}
+	identity := func(next http.RoundTripper, server string, opts ...transport.Option) http.RoundTripper {
+		return transport.Operations(next, server, []string{"Action=GetCallerIdentity"}, opts...)
+	}
 	type maker = func(http.RoundTripper, string, ...transport.Option) http.RoundTripper
 	for _, tc := range []struct {
 		name   string
@@ -61,9 +66,9 @@ func TestReadersOfBackends(t *testing.T) {
 		{"agent", transport.Entries, "http://c:8500", "GET", "http://c:8500/v1/agent/leave", nil, "", "something else"},
 		{"item", transport.Items, "http://d:1", "POST", "http://d:1/", target("DynamoDB_20120810.GetItem"), "{}", ""},
 		{"item without a path", transport.Items, "http://d:1", "POST", "http://d:1", target("DynamoDB_20120810.GetItem"), "{}", ""},
-		{"put item", transport.Items, "http://d:1", "POST", "http://d:1/", target("DynamoDB_20120810.PutItem"), "{}", "only GetItem"},
-		{"two targets", transport.Items, "http://d:1", "POST", "http://d:1/", http.Header{"X-Amz-Target": {"DynamoDB_20120810.GetItem"}, "x-amz-target": {"DynamoDB_20120810.DeleteItem"}}, "{}", "only GetItem"},
-		{"no target", transport.Items, "http://d:1", "POST", "http://d:1/", nil, "{}", "only GetItem"},
+		{"put item", transport.Items, "http://d:1", "POST", "http://d:1/", target("DynamoDB_20120810.PutItem"), "{}", "only DynamoDB_20120810.GetItem"},
+		{"two targets", transport.Items, "http://d:1", "POST", "http://d:1/", http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Target": {"DynamoDB_20120810.GetItem"}, "x-amz-target": {"DynamoDB_20120810.DeleteItem"}}, "{}", "only DynamoDB_20120810.GetItem"},
+		{"no target", transport.Items, "http://d:1", "POST", "http://d:1/", nil, "{}", "names no operation"},
 		{"vhosts", transport.Broker, "http://b:1", "GET", "http://b:1/api/vhosts?columns=name&page=1&page_size=500", nil, "", ""},
 		{"bindings behind a prefix", transport.Broker, "http://b:1/mq", "GET", "http://b:1/mq/api/bindings/%2Fplatform", nil, "", ""},
 		{"declare", transport.Broker, "http://b:1", "PUT", "http://b:1/api/queues/%2F/x", nil, "", "writes"},
@@ -72,7 +77,14 @@ func TestReadersOfBackends(t *testing.T) {
 		{"a vhost of dots", transport.Broker, "http://b:1", "GET", "http://b:1/api/bindings/..", nil, "", "dot segment"},
 		{"a vhost of hidden dots", transport.Broker, "http://b:1", "GET", "http://b:1/api/bindings/%2e%2E", nil, "", "dot segment"},
 		{"unknown option", transport.Broker, "http://b:1", "GET", "http://b:1/api/queues/%2F?reset=true", nil, "", "not known to be a read"},
-		{"get of items", transport.Items, "http://d:1", "GET", "http://d:1/", target("DynamoDB_20120810.GetItem"), "", "no request of DynamoDB"},
+		{"get of items", transport.Items, "http://d:1", "GET", "http://d:1/", target("DynamoDB_20120810.GetItem"), "", "no request that names"},
+		{"identity", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&Version=2011-06-15", ""},
+		{"role", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=AssumeRole&Version=2011-06-15", "only Action=GetCallerIdentity"},
+		{"two actions", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&Action=AssumeRole", "more than one"},
+		{"an action in another case", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&action=AssumeRole", "more than one"},
+		{"an action in the address", identity, "https://sts:1", "POST", "https://sts:1/?Action=AssumeRole", nil, "Action=GetCallerIdentity", "no request that names"},
+		{"a form behind a target", transport.Items, "http://d:1", "POST", "http://d:1/", http.Header{"X-Amz-Target": {"DynamoDB_20120810.GetItem"}, "Content-Type": {"application/x-www-form-urlencoded"}}, "Action=DeleteItem", "two protocols"},
+		{"a form too long", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&x=" + strings.Repeat("x", 70_000), "too long"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

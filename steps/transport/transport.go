@@ -6,7 +6,7 @@
 //   - [Act] lets through the requests that were shown to a person, each once;
 //
 // and the ways in which it reads from the servers of state backends and from
-// brokers, which know no write at all: [Fetch], [Entries], [Items] and [Broker].
+// brokers, which know no write at all: [Fetch], [Entries], [Items], [Operations] and [Broker].
 //
 // An answer is let through up to a bound, counted after decompression, and all
 // that are being read share one budget: see [LongAnswerError].
