@@ -40,6 +40,13 @@ func trailEvent(change func(map[string]any)) map[string]any {
 	return e
 }
 
+// session is the identity of a session of the role.
+func session(name string) map[string]any {
+	e := trailEvent(nil)["userIdentity"].(map[string]any)
+	e["arn"] = "arn:aws:sts::" + account + ":assumed-role/deploy/" + name
+	return e
+}
+
 func with(kv ...any) func(map[string]any) {
 	return func(e map[string]any) {
 		for i := 0; i < len(kv); i += 2 {
@@ -52,7 +59,8 @@ func with(kv ...any) func(map[string]any) {
 // and keeps what it was asked.
 type history struct {
 	*httptest.Server
-	pages  map[string][][]map[string]any // by region
+	pages  map[string][][]map[string]any // of writes, by region
+	reads  map[string][]map[string]any   // by region
 	fails  map[string]string             // by region: the code that it refuses with
 	caller string
 	mu     sync.Mutex
@@ -60,7 +68,8 @@ type history struct {
 }
 
 func newHistory(t *testing.T) *history {
-	h := &history{pages: map[string][][]map[string]any{}, fails: map[string]string{}, caller: account}
+	h := &history{caller: account}
+	h.reads = map[string][]map[string]any{"us-east-1": {trailEvent(with("eventSource", "sts.amazonaws.com", "eventName", "GetCallerIdentity", "readOnly", true))}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.answer))
 	t.Cleanup(h.Close)
 	return h
@@ -102,7 +111,11 @@ func (h *history) answer(w http.ResponseWriter, r *http.Request) {
 		NextToken string `json:",omitempty"`
 	}
 	out.Events = []map[string]any{}
-	if pages := h.pages[signed[2]]; n < len(pages) {
+	pages := h.pages[signed[2]]
+	if in.LookupAttributes[0]["AttributeValue"] == "true" {
+		pages = [][]map[string]any{h.reads[signed[2]]}
+	}
+	if n < len(pages) {
 		for _, e := range pages[n] {
 			raw, _ := json.Marshal(e)
 			out.Events = append(out.Events, map[string]any{"EventId": e["eventID"], "EventName": e["eventName"], "CloudTrailEvent": string(raw),
@@ -167,10 +180,11 @@ func TestHistory(t *testing.T) {
 			want: map[string]string{"mutated": "seen", "calls": "iam:AttachRolePolicy"}},
 		"one page twice":           {eu: [][]map[string]any{{trailEvent(nil)}, {trailEvent(nil)}}, in: asks(), want: map[string]string{"writes": "1"}},
 		"before the run":           {eu: [][]map[string]any{{trailEvent(with("eventTime", began.Add(-time.Second).Format(time.RFC3339)))}}, in: asks(), want: map[string]string{"mutated": "none"}},
-		"another session":          {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("session", steps.StringOf("run-40")), want: map[string]string{"mutated": "none"}},
+		"a session without a call": {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("session", steps.StringOf("run-40")), want: map[string]string{"mutated": "?", "writes": "0"}},
+		"another session wrote":    {eu: [][]map[string]any{{trailEvent(nil), trailEvent(with("eventID", "e-2", "errorCode", "Client.UnauthorizedOperation", "userIdentity", session("run-40")))}}, in: asks("session", steps.StringOf("run-40")), want: map[string]string{"mutated": "none", "refused": "1"}},
 		"its session":              {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("session", steps.StringOf("run-41")), want: map[string]string{"mutated": "seen"}},
-		"the session as principal": {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("principal", steps.StringOf("arn:aws:sts::"+account+":assumed-role/deploy/run-40")), want: map[string]string{"mutated": "none"}},
-		"a role of another name":   {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("principal", steps.StringOf("arn:aws:iam::"+account+":role/deploy-dev")), want: map[string]string{"mutated": "none"}},
+		"the session as principal": {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("principal", steps.StringOf("arn:aws:sts::"+account+":assumed-role/deploy/run-41")), want: map[string]string{"mutated": "seen"}},
+		"a role of another name":   {eu: [][]map[string]any{{trailEvent(nil)}}, in: asks("principal", steps.StringOf("arn:aws:iam::"+account+":role/deploy-dev")), want: map[string]string{"mutated": "?", "writes": "0"}},
 		"refused":                  {eu: [][]map[string]any{{trailEvent(with("errorCode", "Client.UnauthorizedOperation"))}}, in: asks(), want: map[string]string{"mutated": "none", "refused": "1", "throttled": "0"}},
 		"throttled":                {eu: [][]map[string]any{{trailEvent(with("errorCode", "Client.RequestLimitExceeded"))}}, in: asks(), want: map[string]string{"mutated": "none", "throttled": "1"}},
 		"failed in the service":    {eu: [][]map[string]any{{trailEvent(with("errorCode", "Server.InternalError"))}}, in: asks(), want: map[string]string{"mutated": "?", "writes": "0"}},

@@ -10,6 +10,7 @@
 // written is said of the event history alone, and only where all of this holds:
 //
 //   - the account that was asked is the one of the principal;
+//   - at least one call of the principal is recorded, be it a read: a name that was mistyped has none;
 //   - every page of every region was read, and the region of global services among them (IAM and others record there alone:
 //     "Working with CloudTrail event history", Limitations);
 //   - the run began within the 90 days that the history holds;

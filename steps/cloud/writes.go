@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	mostPages   = 100 // of a region, of 50 events each
+	mostPages   = 100 // of the writes in a region, of 50 events each
+	mostReads   = 20  // pages of its reads
 	mostRegions = 20
 	pageEvery   = 500 * time.Millisecond // LookupEvents is limited to two a second, an account and a region
 	historyOf   = 90 * 24 * time.Hour
@@ -138,7 +139,7 @@ func (r *reading) history(ctx context.Context) error {
 	var all []record
 	var read, open []string
 	for _, at := range regions {
-		records, gap, err := r.events(ctx, cfg, at)
+		records, gap, err := r.events(ctx, cfg, at, "false", mostPages, nil)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -159,6 +160,11 @@ func (r *reading) history(ctx context.Context) error {
 	}
 	if r.since.Before(r.now.Add(-historyOf)) {
 		open = append(open, "the history holds 90 days, and the run began before them")
+	}
+	if none == "" && len(open) == 0 {
+		if none, err = r.unheard(ctx, cfg, regions, all); err != nil {
+			return err
+		}
 	}
 	r.obs.Gaps = append(r.obs.Gaps, open...)
 	r.f.Set("regions", steps.StringsOf(read))
@@ -220,8 +226,34 @@ func (r *reading) account(ctx context.Context, cfg aws.Config, in string) (strin
 	return *who.Account, nil
 }
 
-// events reads the write events of one region since the run began. gap says why they are not all.
-func (r *reading) events(ctx context.Context, cfg aws.Config, in string) (records []record, gap string, err error) {
+// unheard says why an empty answer would prove nothing although all was read: not one call of the principal is recorded, a
+// read either. A run reads before it writes, so its name is another then, or it never came so far.
+func (r *reading) unheard(ctx context.Context, cfg aws.Config, regions []string, written []record) (why string, err error) {
+	principal, session := r.in.Text("principal"), r.in.Text("session")
+	own := func(one record) bool {
+		return !one.at.Before(r.since.UTC().Truncate(time.Second)) && one.of(principal, session)
+	}
+	if slices.ContainsFunc(written, own) {
+		return "", nil
+	}
+	for _, at := range regions {
+		read, _, err := r.events(ctx, cfg, at, "true", mostReads, own)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil {
+			return "", err
+		}
+		if slices.ContainsFunc(read, own) {
+			return "", nil
+		}
+	}
+	return fmt.Sprintf("no call of it since %s was found, a read either: check the name of the role and of its session", r.since.UTC().Format(time.RFC3339)), nil
+}
+
+// events reads the events of one region since the run began, newest first: those that write where readOnly is "false", and until
+// one is enough. gap says why they are not all.
+func (r *reading) events(ctx context.Context, cfg aws.Config, in, readOnly string, most int, enough func(record) bool) (records []record, gap string, err error) {
 	at, err := endpoint(r.probe.env, "CLOUDTRAIL")
 	if err != nil {
 		return nil, "", err
@@ -236,12 +268,12 @@ func (r *reading) events(ctx context.Context, cfg aws.Config, in string) (record
 		StartTime:        aws.Time(r.since.UTC().Truncate(time.Second)),
 		EndTime:          aws.Time(r.now.UTC().Add(time.Minute)),
 		MaxResults:       aws.Int32(50),
-		LookupAttributes: []types.LookupAttribute{{AttributeKey: types.LookupAttributeKeyReadOnly, AttributeValue: aws.String("false")}},
+		LookupAttributes: []types.LookupAttribute{{AttributeKey: types.LookupAttributeKeyReadOnly, AttributeValue: &readOnly}},
 	}
 	odd := 0
 	for page := 0; ; page++ {
-		if page == mostPages {
-			return records, fmt.Sprintf("there are more than the %d events that are read", mostPages*50), nil
+		if page == most {
+			return records, fmt.Sprintf("there are more than the %d events that are read", most*50), nil
 		}
 		if page > 0 {
 			if err := pause(ctx, pageEvery); err != nil {
@@ -271,6 +303,9 @@ func (r *reading) events(ctx context.Context, cfg aws.Config, in string) (record
 				}
 			}
 			records = append(records, one)
+			if enough != nil && enough(one) {
+				return records, "", nil
+			}
 		}
 		if got.NextToken == nil || *got.NextToken == "" {
 			break
