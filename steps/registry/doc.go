@@ -55,11 +55,13 @@
 // server, to which nothing is sent: a payload as cosign writes it without annotations is then made anew, and is taken where its digest is
 // that of the layer.
 //
-// What is attached besides is told by its presence alone, and not verified: attestations by the tag sha256-HEX.att, whose layers have
-// their predicate type in the annotation predicateType, and an SBOM by the tag sha256-HEX.sbom (cosign, specs/ATTESTATION_SPEC.md and
-// SBOM_SPEC.md); both by the referrers as well. A sigstore bundle (cosign, specs/BUNDLE_SPEC.md) may be a signature and is not verified:
-// where there is one, and no signature by the key, the signature is unknown. Neither certificates nor a transparency log are
-// looked at.
+// A sigstore bundle (cosign, specs/BUNDLE_SPEC.md) that a referrer names holds a DSSE envelope over an in-toto statement (DSSE,
+// protocol.md and envelope.md; in-toto, spec/v1/statement.md): a signature where its predicate is https://sigstore.dev/cosign/sign/v1,
+// else an attestation, whatever the note beside it calls it. Attestations are also taken from the layers under the tag
+// sha256-HEX.att (cosign, specs/ATTESTATION_SPEC.md). attested has the predicate types that the key attests for this digest; the
+// content of a predicate is not judged. A bundle of a message signature is not verified and leaves the signature unknown. An SBOM
+// under the tag sha256-HEX.sbom (SBOM_SPEC.md) is told by its presence. Neither certificates nor a transparency log are looked at: what a
+// certificate signed is not by the key.
 //
 // The tests ask a real registry (distribution, drills/lab). Their signatures are composed after the specification and made
 // by Go's crypto: they were not made by cosign's own program.

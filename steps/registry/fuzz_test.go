@@ -66,11 +66,33 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 		at := attachments{predicates: map[string]bool{}}
-		at.attestations(m)
+		for _, l := range m.Layers {
+			at.envelope(l.Annotations[predicateNote])
+		}
 		for p := range at.predicates {
 			if strings.ContainsAny(p, "\n\r") || len(p) > 210 {
 				t.Fatalf("predicate %q", p)
 			}
+		}
+	})
+}
+
+// FuzzEnvelope feeds envelopes and bundles: whatever comes, no key holds over it.
+func FuzzEnvelope(f *testing.F) {
+	key, err := parseKey([]byte("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(`{"payloadType":"application/vnd.in-toto+json","payload":"eyJfdHlwZSI6Imh0dHBzOi8vaW4tdG90by5pby9TdGF0ZW1lbnQvdjEiLCJzdWJqZWN0IjpbeyJkaWdlc3QiOnsic2hhMjU2IjoiYWEifX1dfQ==","signatures":[{"sig":"AAAA"}]}`))
+	f.Add([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{"hint":"k"}},"messageSignature":{}}`))
+	f.Add([]byte(`{"dsseEnvelope":null,"signatures":null}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		e, err := parseEnvelope(raw)
+		if err != nil {
+			return
+		}
+		if e.signedBy(key) || len(e.digests) > mostSubjects || e.about("sha256:x") == "sha256:x" {
+			t.Fatalf("%+v", e)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -232,6 +233,14 @@ func (s signer) sign(t *testing.T, payload []byte) statement {
 		t.Fatal(err)
 	}
 	return statement{payload: payload, signature: base64.StdEncoding.EncodeToString(sig)}
+}
+
+// attest is an envelope of DSSE over a statement on a digest.
+func (s signer) attest(t *testing.T, predicate, digest string) []byte {
+	t.Helper()
+	payload := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","predicateType":%q,"subject":[{"name":"x","digest":{"sha256":%q}}],"predicate":{}}`, predicate, strings.TrimPrefix(digest, "sha256:"))
+	signed := s.sign(t, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(statementType), statementType, len(payload), payload))
+	return fmt.Appendf(nil, `{"payloadType":%q,"payload":%q,"signatures":[{"keyid":"","sig":%q}]}`, statementType, base64.StdEncoding.EncodeToString(payload), signed.signature)
 }
 
 // dockerConfig writes a config.json and returns the environment that names it.

@@ -104,7 +104,7 @@ func TestSignature(t *testing.T) {
 		envelope := p.blob(repo, "application/vnd.dsse.envelope.v1+json", []byte(`{"payloadType":"application/vnd.in-toto+json"}`))
 		p.manifest(repo, sigTag(d, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, map[string]string{predicateNote: slsaProvenance + "v1"})}})
 		p.manifest(repo, sigTag(d, ".sbom"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(p.blob(repo, "text/spdx+json", []byte(`{}`)), nil)}})
-		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "absent", "attestations": "yes", "provenance": "yes", "sbom": "yes", "predicate_types": `["` + slsaProvenance + `v1"]`})
+		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "absent", "attestations": "yes", "attested": "?", "provenance": "yes", "sbom": "yes", "predicate_types": `["` + slsaProvenance + `v1"]`})
 		bare := push(t, nil)
 		p.manifest(repo, sigTag(bare, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{entryOf(envelope, nil)}})
 		must(t, "signature", nil, ask(mine, bare), map[string]string{"attestations": "yes", "provenance": "?", "sbom": "?"})
@@ -116,10 +116,60 @@ func TestSignature(t *testing.T) {
 		p.manifest(repo, sigTag(d, ""), upload{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: signArtifact, Digest: sig.Digest, Size: sig.Size}}})
 		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "ok", "signers": "1"})
 		must(t, "signature", nil, ask(other, d), map[string]string{"signature": "identity-mismatch"})
-		bundled := push(t, func(d string) []statement { return []statement{other.sign(t, composed(name, d, signatureType))} })
-		p.manifest(repo, sigTag(bundled, ""), upload{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: bundleArtifact + ".v0.3+json", Digest: sig.Digest, Size: sig.Size}}})
-		obs, _ := must(t, "signature", nil, ask(mine, bundled), map[string]string{"signature": "?", "signers": "2", "attestations": "?"})
-		if !strings.Contains(obs.Facts["signature"].Why(), "sigstore bundles") {
+	})
+	t.Run("attestations by the key", func(t *testing.T) {
+		d, other := push(t, nil), newSigner(t, "rsa")
+		elsewhere := "sha256:" + strings.Repeat("cd", 32)
+		config := entryOf(p.blob(repo, "application/vnd.oci.image.config.v1+json", []byte(`{}`)), nil)
+		layer := func(raw []byte, predicate string) entry {
+			return entryOf(p.blob(repo, envelopeType, raw), map[string]string{predicateNote: predicate})
+		}
+		p.manifest(repo, sigTag(d, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{
+			layer(mine.attest(t, slsaProvenance+"v1", d), slsaProvenance+"v1"), layer(other.attest(t, spdxPredicate, d), spdxPredicate)}})
+		obs, out := must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "absent", "attestations": "yes", "attested": `["` + slsaProvenance + `v1"]`, "provenance": "yes", "sbom": "yes"})
+		if !finds(obs, "1 attestations are not by the key") {
+			t.Errorf("%v", obs.Findings)
+		}
+		if len(out.Artifacts) < 3 {
+			t.Errorf("the statements are not kept: %d artifacts", len(out.Artifacts))
+		}
+		must(t, "signature", nil, ask(other, d), map[string]string{"attested": `["` + spdxPredicate + `"]`})
+		moved := push(t, nil)
+		p.manifest(repo, sigTag(moved, ".att"), upload{MediaType: ociManifest, Config: &config, Layers: []entry{layer(mine.attest(t, slsaProvenance+"v1", elsewhere), slsaProvenance+"v1")}})
+		obs, _ = must(t, "signature", nil, ask(mine, moved), map[string]string{"attestations": "yes", "attested": "[]"})
+		if !finds(obs, "attests something else") {
+			t.Errorf("%v", obs.Findings)
+		}
+	})
+	t.Run("bundles", func(t *testing.T) {
+		// bundle pushes a bundle and the tag that lists it, since distribution has no list of referrers.
+		bundle := func(d, predicate string, raw []byte) {
+			config := entryOf(p.blob(repo, "application/vnd.oci.empty.v1+json", []byte(`{}`)), nil)
+			kind := bundleArtifact + ".v0.3+json"
+			m := p.manifest(repo, "", upload{MediaType: ociManifest, ArtifactType: kind, Config: &config, Subject: &entry{MediaType: ociManifest, Digest: d, Size: 1}, Layers: []entry{entryOf(p.blob(repo, kind, raw), nil)}})
+			p.manifest(repo, sigTag(d, ""), upload{MediaType: ociIndex, Manifests: []entry{{MediaType: ociManifest, ArtifactType: kind, Digest: m.Digest, Size: m.Size, Annotations: map[string]string{bundlePredicate: predicate}}}})
+		}
+		of := func(key signer, predicate, d string) []byte {
+			return fmt.Appendf(nil, `{"mediaType":%q,"verificationMaterial":{"publicKey":{"hint":"k"}},"dsseEnvelope":%s}`, bundleArtifact+".v0.3+json", key.attest(t, predicate, d))
+		}
+		d := push(t, nil)
+		bundle(d, bundleSignature, of(mine, bundleSignature, d))
+		must(t, "signature", nil, ask(mine, d), map[string]string{"signature": "ok", "signed_digest": d, "signers": "1", "attestations": "no", "attested": "[]"})
+		must(t, "signature", nil, ask(other, d), map[string]string{"signature": "identity-mismatch", "signers": "1"})
+		moved := push(t, nil)
+		bundle(moved, bundleSignature, of(mine, bundleSignature, d))
+		must(t, "signature", nil, ask(mine, moved), map[string]string{"signature": "bad", "signed_digest": d})
+		attested := push(t, nil)
+		bundle(attested, slsaProvenance+"v1", of(mine, slsaProvenance+"v1", attested))
+		must(t, "signature", nil, ask(mine, attested), map[string]string{"signature": "absent", "attestations": "yes", "attested": `["` + slsaProvenance + `v1"]`})
+		// The annotation calls a signature what the key signed as an attestation: what was signed counts.
+		renamed := push(t, nil)
+		bundle(renamed, bundleSignature, of(mine, slsaProvenance+"v1", renamed))
+		must(t, "signature", nil, ask(mine, renamed), map[string]string{"signature": "absent", "attested": `["` + slsaProvenance + `v1"]`})
+		message := push(t, nil)
+		bundle(message, "", []byte(`{"mediaType":"x","verificationMaterial":{},"messageSignature":{"signature":"AA=="}}`))
+		obs, _ := must(t, "signature", nil, ask(mine, message), map[string]string{"signature": "?", "signers": "1"})
+		if !strings.Contains(obs.Facts["signature"].Why(), "message signature") {
 			t.Error(obs.Facts["signature"].Why())
 		}
 	})

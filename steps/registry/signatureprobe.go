@@ -28,7 +28,8 @@ func signatureFacts() []steps.Field {
 		{Name: "signed_digest", Type: steps.Ident, Doc: "digest in the payload that the key signed"},
 		{Name: "signers", Type: steps.Int, Doc: "signatures that are there; who gave one of another key is not told by it"},
 		{Name: "key", Type: steps.Ident, Doc: "sha256 of the public key that was verified against"},
-		{Name: "attestations", Type: steps.Enum, Values: []string{"yes", "no"}, Doc: "whether attestations are attached, which were not verified"},
+		{Name: "attestations", Type: steps.Enum, Values: []string{"yes", "no"}, Doc: "whether attestations are attached, verified or not"},
+		{Name: "attested", Type: steps.Strings, Doc: "predicate types that the key attests for this digest; unknown where an attestation could not be read"},
 		{Name: "provenance", Type: steps.Enum, Values: []string{"yes", "no"}, Doc: "whether one of them says that it is SLSA provenance"},
 		{Name: "sbom", Type: steps.Enum, Values: []string{"yes", "no"}, Doc: "whether an SBOM is attached, by its tag or as an attestation"},
 		{Name: "predicate_types", Type: steps.Strings, Doc: "the predicate types of the attestations that tell theirs"},
@@ -38,10 +39,13 @@ func signatureFacts() []steps.Field {
 // attachments are what stands beside an image.
 type attachments struct {
 	found      []candidate
-	bundles    int // signatures, or what may be one, in the bundle format
 	bare       int // attestations without a predicate type
 	envelopes  int
+	foreign    int // of them not by the key
 	predicates map[string]bool
+	attested   map[string]bool // predicate types by the key, for this digest
+	elsewhere  []string        // digests that the key attests instead
+	unread     []string        // attestations that could not be read
 	sbom       bool
 	gaps       []string // places that could not be read
 	moreSigned bool     // more signatures than are read
@@ -110,7 +114,7 @@ func readSignature(ctx context.Context, a inquiry) (steps.Observation, error) {
 		return obs, stop
 	}
 	a.tellSignature(at, r.digest, &obs)
-	a.tellAttached(at)
+	a.tellAttached(at, &obs)
 	obs.Gaps = append(obs.Gaps, at.gaps...)
 	obs.Facts = a.f.Rest("it was not read")
 	return obs, nil
@@ -118,7 +122,7 @@ func readSignature(ctx context.Context, a inquiry) (steps.Observation, error) {
 
 // readAttachments reads the tags of cosign and the referrers of a digest.
 func (a inquiry) readAttachments(ctx context.Context, key verifier, digest string, obs *steps.Observation) attachments {
-	at := attachments{predicates: map[string]bool{}}
+	at := attachments{predicates: map[string]bool{}, attested: map[string]bool{}}
 	tag := strings.Replace(digest, ":", "-", 1) // SIGNATURE_SPEC.md, Tag-based Discovery
 	read := func(ref, role string, take func(manifest)) {
 		r, err := a.manifestAt(ctx, ref)
@@ -137,7 +141,11 @@ func (a inquiry) readAttachments(ctx context.Context, key verifier, digest strin
 	}
 	signatures := func(m manifest) { a.signatures(ctx, key, digest, m, &at, obs) }
 	read(tag+".sig", "signatures", signatures)
-	read(tag+".att", "attestations", at.attestations)
+	read(tag+".att", "attestations", func(m manifest) {
+		for _, l := range m.Layers {
+			a.attestation(ctx, key, digest, l, l.Annotations[predicateNote], &at, obs)
+		}
+	})
 	read(tag+".sbom", "", func(manifest) { at.sbom = true })
 	list, err := a.referrers(ctx, digest, tag)
 	if err != nil {
@@ -152,10 +160,13 @@ func (a inquiry) readAttachments(ctx context.Context, key verifier, digest strin
 				continue
 			}
 			read(d.Digest, "", signatures)
-		case strings.HasPrefix(d.ArtifactType, bundleArtifact) && (predicate == "" || predicate == bundleSignature):
-			at.bundles++
 		case strings.HasPrefix(d.ArtifactType, bundleArtifact):
-			at.envelope(predicate)
+			if asked++; asked > mostReferrers || !digestForm.MatchString(d.Digest) {
+				at.moreSigned = true
+				at.unread = append(at.unread, "there are more bundles than are read")
+				continue
+			}
+			read(d.Digest, "", func(m manifest) { a.bundle(ctx, key, digest, m, predicate, &at, obs) })
 		case strings.Contains(d.ArtifactType, "spdx") || strings.Contains(d.ArtifactType, "cyclonedx"):
 			at.sbom = true
 		case d.ArtifactType == "":
@@ -195,11 +206,72 @@ func (a inquiry) referrers(ctx context.Context, digest, tag string) ([]descripto
 	return m.Manifests, nil
 }
 
-// attestations counts the attestations of an .att manifest.
-func (at *attachments) attestations(m manifest) {
-	for _, l := range m.Layers {
-		at.envelope(l.Annotations[predicateNote])
+// bundle reads a sigstore bundle (cosign specs/BUNDLE_SPEC.md): a signature where its predicate says so, else an attestation.
+func (a inquiry) bundle(ctx context.Context, key verifier, digest string, m manifest, predicate string, at *attachments, obs *steps.Observation) {
+	if len(m.Layers) != 1 || !strings.HasPrefix(m.Layers[0].MediaType, bundleArtifact) {
+		at.gaps = append(at.gaps, "a bundle has not the one layer of its form")
+		return
 	}
+	e, err := a.envelopeOf(ctx, m.Layers[0], obs)
+	switch {
+	case err == nil && e.predicate != bundleSignature: // what was signed counts, not the note beside it
+		at.attestation(key, digest, e)
+	case err != nil && predicate != "" && predicate != bundleSignature:
+		at.unread = append(at.unread, "an attestation: "+err.Error())
+		at.envelope(predicate)
+	case len(at.found) == mostSignatures:
+		at.moreSigned = true
+	case err != nil:
+		at.found = append(at.found, candidate{unread: "a sigstore bundle: " + err.Error()})
+	default:
+		at.found = append(at.found, candidate{by: e.signedBy(key), keyless: e.keyless, parsed: true,
+			payload: payload{reference: a.repository(), digest: e.about(digest), kind: signatureType}})
+	}
+}
+
+// attestation reads one layer, whose predicate type a note tells.
+func (a inquiry) attestation(ctx context.Context, key verifier, digest string, l descriptor, note string, at *attachments, obs *steps.Observation) {
+	e, err := a.envelopeOf(ctx, l, obs)
+	if err != nil {
+		at.unread = append(at.unread, "an attestation: "+err.Error())
+		at.envelope(note)
+		return
+	}
+	at.attestation(key, digest, e)
+}
+
+// attestation judges one that was read.
+func (at *attachments) attestation(key verifier, digest string, e envelope) {
+	at.envelope(e.predicate)
+	switch {
+	case !e.signedBy(key):
+		at.foreign++
+	case e.about(digest) == digest:
+		at.attested[steps.OneLine(strings.ToValidUTF8(e.predicate, "?"), 200)] = true
+	default:
+		at.elsewhere = append(at.elsewhere, e.about(digest))
+	}
+}
+
+// envelopeOf reads the envelope or the bundle that a layer is.
+func (a inquiry) envelopeOf(ctx context.Context, l descriptor, obs *steps.Observation) (envelope, error) {
+	switch {
+	case !digestForm.MatchString(l.Digest):
+		return envelope{}, errors.New("its digest is not sha256")
+	case l.MediaType != envelopeType && !strings.HasPrefix(l.MediaType, bundleArtifact):
+		return envelope{}, fmt.Errorf("it is of type %s", steps.OneLine(l.MediaType, 100))
+	case l.Size > mostEnvelope:
+		return envelope{}, fmt.Errorf("it has more than the %d MiB that are read", mostEnvelope>>20)
+	}
+	got, err := a.get(ctx, a.path("blobs", l.Digest), "", mostEnvelope)
+	if err != nil {
+		return envelope{}, err
+	}
+	if digestOf(got.raw) != l.Digest {
+		return envelope{}, errors.New("the registry serves other bytes under its digest")
+	}
+	a.keep("statement-"+l.Digest[len("sha256:"):][:12], steps.MediaJSON, got.raw, obs)
+	return parseEnvelope(got.raw)
 }
 
 func (at *attachments) envelope(predicate string) {
@@ -295,13 +367,10 @@ func (a inquiry) tellSignature(at attachments, digest string, obs *steps.Observa
 	if at.moreSigned {
 		unread = append(unread, "there are more signatures than are read")
 	}
-	if at.bundles > 0 {
-		unread = append(unread, fmt.Sprintf("%d referrers are sigstore bundles, which may be signatures and are not verified here", at.bundles))
-	}
 	if len(at.gaps) > 0 || at.moreSigned {
 		a.f.Unknown("not all signatures were read", "signers")
 	} else {
-		a.f.Set("signers", steps.IntOf(int64(len(at.found)+at.bundles)))
+		a.f.Set("signers", steps.IntOf(int64(len(at.found))))
 	}
 	if keyless > 0 {
 		obs.Say(steps.Info, "%d signatures carry a certificate: they are by an identity, which a key does not verify. cosign verify with --certificate-identity does.", keyless)
@@ -338,19 +407,31 @@ func (a inquiry) tellSignature(at attachments, digest string, obs *steps.Observa
 }
 
 // tellAttached says what is attached, and that something is not there only where each place was read.
-func (a inquiry) tellAttached(at attachments) {
+func (a inquiry) tellAttached(at attachments, obs *steps.Observation) {
 	predicates := slices.Sorted(maps.Keys(at.predicates))
 	a.f.Set("predicate_types", steps.StringsOf(predicates))
 	has := func(prefix string) bool {
 		return slices.ContainsFunc(predicates, func(p string) bool { return strings.HasPrefix(p, prefix) })
 	}
 	open := ""
-	switch {
-	case len(at.gaps) > 0:
+	if len(at.gaps) > 0 {
 		open = at.gaps[0]
-	case at.bundles > 0:
-		open = "a sigstore bundle does not tell what it holds"
 	}
+	switch {
+	case open != "":
+		a.f.Unknown(open, "attested")
+	case len(at.unread) > 0:
+		a.f.Unknown(at.unread[0], "attested")
+	default:
+		a.f.Set("attested", steps.StringsOf(slices.Sorted(maps.Keys(at.attested))))
+	}
+	for _, d := range at.elsewhere {
+		obs.Say(steps.Critical, "The key attests something else than this image: digest %q.", steps.OneLine(d, 100))
+	}
+	if at.foreign > 0 {
+		obs.Say(steps.Info, "%d attestations are not by the key.", at.foreign)
+	}
+	obs.Gaps = append(obs.Gaps, at.unread...)
 	tell := func(name string, is bool, open string) {
 		if !is && open != "" {
 			a.f.Unknown(open, name)
