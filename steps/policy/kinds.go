@@ -88,6 +88,7 @@ func Kinds() []steps.Kind {
 			Touches: []string{"reads the file and keeps it"},
 			Reads:   func(e steps.Env) steps.Prober { return exceptionsProbe{e} },
 		},
+		glassKind(),
 		replayKind(),
 	}
 }

@@ -58,6 +58,16 @@ func (r *Reader) FailAt(line, col int, hint, format string, args ...any) {
 
 // Document parses src to the one mapping it must be. nil: see the problems.
 func (r *Reader) Document(src []byte) *yaml.Node {
+	root := r.Root(src)
+	if root != nil && root.Kind != yaml.MappingNode {
+		r.Fail(root, "", "%s is a mapping of keys to values", r.What)
+		return nil
+	}
+	return root
+}
+
+// Root parses src to its one document, which may be a list. nil: see the problems.
+func (r *Reader) Root(src []byte) *yaml.Node {
 	if len(src) > MaxSize {
 		r.FailAt(1, 0, "", "the document has %d bytes, more than the %d that %s may have", len(src), MaxSize, r.What)
 		return nil
@@ -76,9 +86,6 @@ func (r *Reader) Document(src []byte) *yaml.Node {
 		return nil
 	case err != nil:
 		r.syntax(err)
-		return nil
-	case root.Kind != yaml.MappingNode:
-		r.Fail(root, "", "%s is a mapping of keys to values", r.What)
 		return nil
 	case !r.plain(root, 1):
 		return nil
