@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handrail/cli/bundle"
+	"handrail/cli/debts"
 	"handrail/cli/process"
 	"handrail/cli/settings"
 	"handrail/session"
@@ -70,12 +71,16 @@ type outlook struct {
 	rows    []index.Row
 	lost    error // why the incidents of this machine could not be read
 
+	sessions []debts.Item // of the register of break-glass sessions, those that need a person
+	unkept   error        // why the register could not be read
+
 	runbooks map[string]bool // of the library
 }
 
 func outlookOf(p *process.Program, c session.Config) *outlook {
 	w := &outlook{p: p, env: c.Env}
 	w.rows, w.lost = bundle.Rows(p)
+	w.sessions, w.unkept = debts.Sessions(p)
 	if lib, err := settings.Library(p); err == nil {
 		w.runbooks = map[string]bool{}
 		for _, rb := range lib {
@@ -171,6 +176,19 @@ func concluded(rows []index.Row, level steps.Level, failures ...string) []steps.
 func (w *outlook) suspended(a *steps.Answer, rows []index.Row) {
 	for _, o := range index.Suspensions(rows) {
 		a.Rows = append(a.Rows, w.debt(o, "paused in an incident: "))
+	}
+	if w.unkept != nil {
+		a.Gaps = append(a.Gaps, steps.GapOf("register of break-glass sessions", w.unkept))
+	}
+	for _, s := range w.sessions {
+		row := steps.Standing{Level: steps.Info, What: s.Text, Where: "session " + s.ID, Owner: s.Who, Detail: s.Object}
+		if s.Overdue {
+			row.Level = steps.Warning
+		}
+		if s.Since != nil {
+			row.Since = *s.Since
+		}
+		a.Rows = append(a.Rows, row)
 	}
 }
 

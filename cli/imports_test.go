@@ -161,6 +161,7 @@ var rooms = []room{
 	{path: "handrail/cli/settings", ours: []string{"handrail/cli/process", "handrail/session", "handrail/runbooks", "handrail/triage", "handrail/steps", "handrail/evidence", "=handrail/tui"}},
 	{path: "handrail/cli/books", ours: []string{"handrail/cli/process", "handrail/cli/settings", "=handrail/cli/bundle", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/kube/permit", "=handrail/steps/strict", "=handrail/evidence"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/bundle", ours: []string{"handrail/cli/process", "handrail/cli/settings", "handrail/session", "handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/catalog", "=handrail/steps/transport", "handrail/evidence", "=handrail/tui"}, libs: []string{cobraLib}},
+	{path: "handrail/cli/debts", ours: []string{"=handrail/cli/process", "=handrail/cli/settings", "=handrail/cli/bundle", "=handrail/session/index", "=handrail/session/journal", "=handrail/triage", "=handrail/steps/policy/register", "=handrail/steps/strict"}, libs: []string{cobraLib}},
 	{path: "handrail/cli/itself", ours: []string{"=handrail/cli/process", "=handrail/cli/settings"}, libs: []string{cobraLib}},
 	{path: "handrail/cli", ours: []string{"handrail/"}, libs: []string{k8s, cobraLib}},
 	{path: "handrail", ours: []string{"=handrail/cli"}},

@@ -23,7 +23,8 @@ type preferences struct {
 	places []tui.Place
 	keys   map[string][]string
 
-	BreakGlass string // label or annotation that marks break-glass, "" for the usual one
+	BreakGlass         string // label or annotation that marks break-glass, "" for the usual one
+	BreakGlassRegister string // path of the register of break-glass sessions, "" for none
 }
 
 // Preferences reads the interface file. No file is the interface as it comes.
@@ -53,12 +54,16 @@ func preferencesIn(dir string) (preferences, error) {
 		Places     []place             `key:"places" of:"a place"`
 		Keys       map[string][]string `key:"keys" as:"keys"`
 		BreakGlass string              `key:"breakGlass"`
+		Register   string              `key:"breakGlassRegister"`
 	}
 	forms := map[string]strict.Form{"keys": keyMap, "regexp": expression, "theme": theme}
 	if _, err := read(filepath.Join(dir, InterfaceFile), "an interface file", "Interface", forms, &f); err != nil {
 		return preferences{}, &process.Problem{Code: process.ExitUsage, Err: err, Next: "fix the file or move it away"}
 	}
-	out := preferences{theme: f.Theme, signs: f.Signs, silent: f.Bell != nil && !*f.Bell, keys: f.Keys, BreakGlass: f.BreakGlass}
+	out := preferences{theme: f.Theme, signs: f.Signs, silent: f.Bell != nil && !*f.Bell, keys: f.Keys, BreakGlass: f.BreakGlass, BreakGlassRegister: f.Register}
+	if f.Register != "" && !filepath.IsAbs(f.Register) {
+		out.BreakGlassRegister = filepath.Join(dir, f.Register)
+	}
 	if f.Places != nil {
 		out.places = []tui.Place{}
 	}

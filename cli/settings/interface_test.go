@@ -39,9 +39,12 @@ keys:
   note: [N, ctrl+y]
   reload: [f5]
 breakGlass: example.com/opened
+breakGlassRegister: glass.yaml
 `)
 	if f, err := Preferences(p); err != nil || f.BreakGlass != "example.com/opened" {
 		t.Errorf("breakGlass %q, %v", f.BreakGlass, err)
+	} else if f.BreakGlassRegister != filepath.Join(strings.TrimPrefix(p.Environ[0], "HOME="), ".config", "handrail", "glass.yaml") {
+		t.Errorf("the register is not beside the file: %q", f.BreakGlassRegister)
 	}
 	c, err := ScreenConfig(p, tui.Config{})
 	if err != nil {

@@ -282,7 +282,7 @@ func unsaid() []Setting {
 	var out []Setting
 	for _, kv := range [][2]string{
 		{"interface.theme", "auto"}, {"interface.signs", "auto"}, {"interface.bell", "true"}, {"interface.places", "what is usually called production"},
-		{"interface.keys", "as ? shows on any screen"}, {"interface.breakGlass", "the usual label"},
+		{"interface.keys", "as ? shows on any screen"}, {"interface.breakGlass", "the usual label"}, {"interface.breakGlassRegister", "none"},
 		{"config.readOnly", "false"}, {"config.readOnlyContexts", "none"}, {"policy.secondPerson", "none"},
 		{"protected.markers", "role=protected, purpose=chaos-canary"}, {"redaction.rules", "those that are built in"},
 		{"variables.variables", "none"}, {"brokers.brokers", "none"}, {"recipients", "none"}, {"allowed_signers", "none"},
