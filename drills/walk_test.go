@@ -103,6 +103,7 @@ var walks = map[string]struct {
 	"uncommitted-hotfix (proposed)":     {acts: 2, writes: 1, asked: 2},
 	"uncommitted-hotfix (promise)":      {says: []string{"the commit is the one from before"}},
 	"uncommitted-hotfix (undeclared)":   {says: []string{"these still differ"}},
+	"uncommitted-hotfix (left-open)":    {acts: 1, writes: 1, asked: 2},
 	"moved-rule":                        {},
 	"moved-rule (loosened)":             {},
 	"moved-rule (violation)":            {},

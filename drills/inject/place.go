@@ -5,15 +5,49 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 
 	"handrail/drills/stage"
 )
 
 // placeFile is the verb file.place: a file as it lies beside the person who walks the
-// drill, whose path is drill.NAME.
+// drill, whose path is drill.NAME. With fill, ${namespace}, ${now}, ${now-25m} and ${today+3d} in it are filled in.
 type placeFile struct {
 	As   string `key:"as,required" as:"name"`
 	File []byte `key:"file,required" as:"file"`
+	Fill bool   `key:"fill"`
+}
+
+var blank = regexp.MustCompile(`\$\{([^}]*)\}`)
+
+// filled puts a namespace and times into a text: a time of RFC 3339 to the second, a date in UTC.
+func filled(text []byte, namespace string, now time.Time) ([]byte, error) {
+	var bad error
+	out := blank.ReplaceAllFunc(text, func(m []byte) []byte {
+		word := string(m[2 : len(m)-1])
+		if word == "namespace" {
+			return []byte(namespace)
+		}
+		name, by := word, ""
+		if i := strings.IndexAny(word, "+-"); i >= 0 {
+			name, by = word[:i], word[i:]
+		}
+		days, isDays := strings.CutSuffix(by, "d")
+		n, err := strconv.Atoi(days)
+		span, later := time.ParseDuration(by)
+		switch {
+		case name == "today" && (by == "" || isDays && err == nil):
+			return []byte(now.UTC().AddDate(0, 0, n).Format(time.DateOnly))
+		case name == "now" && (by == "" || later == nil):
+			return []byte(now.UTC().Add(span).Format(time.RFC3339))
+		}
+		bad = fmt.Errorf("nothing fills %s", m)
+		return m
+	})
+	return out, bad
 }
 
 func placed(st *stage.Stage, name string) string {
@@ -25,7 +59,14 @@ func (a placeFile) apply(_ context.Context, st *stage.Stage) error {
 	if err := os.MkdirAll(filepath.Dir(placed(st, a.As)), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(placed(st, a.As), a.File, 0o600)
+	text := a.File
+	if a.Fill {
+		var err error
+		if text, err = filled(text, st.Rec.Namespace.Name, st.Now()); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(placed(st, a.As), text, 0o600)
 }
 
 // paste is the verb module.paste: a text that a step of the incident gives, as the
