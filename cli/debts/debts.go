@@ -14,6 +14,7 @@ import (
 	"handrail/session/journal"
 	"handrail/steps/policy/register"
 	"handrail/steps/strict"
+	"handrail/triage"
 )
 
 // list is what is owed, and what could not be read.
@@ -34,6 +35,8 @@ func Command(p *process.Program) *cobra.Command {
   repairs by hand after which no one read what Git has (by-hand)
   break-glass sessions that are past their end, without an end, or not reviewed (session),
   from the register that breakGlassRegister names in interface.yaml
+
+  what the last review of readiness found wanting
 
 What a drill owes is not listed. With --older-than it ends with 3 where a debt is older, or
 where an incident or the register cannot be read: there may be one. It takes how long ago
@@ -71,10 +74,12 @@ func gather(p *process.Program) (list, error) {
 		return l, err
 	}
 	var books []book
-	for _, r := range rows {
-		if r.Drill != "" || r.Kind != "" {
-			continue
+	reviewed := false
+	for _, r := range rows { // the newest first
+		if r.Drill != "" || r.Kind != "" && (reviewed || r.Outcome != triage.Reviewed) {
+			continue // of reviews the last that ended counts
 		}
+		reviewed = reviewed || r.Kind != ""
 		st, err := journal.LoadState(r.Path)
 		if err != nil || r.Err != "" {
 			l.Unread = append(l.Unread, fmt.Sprintf("incident %s is not read to its end: see `handrail bundle verify %s`", r.ID, r.ID))

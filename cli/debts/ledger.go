@@ -120,6 +120,9 @@ func recorded(b book, now time.Time) (out []Item) {
 				triage.ProofDebt: "a read of " + d.Of + " shows it",
 			}[d.Kind]}
 		it.Closes = cmp.Or(it.Closes, "it is settled") + ": handrail resume " + b.row.ID
+		if b.row.Kind != "" {
+			it.Object, it.Closes = "readiness", "it holds, and the next review says so: handrail readiness"
+		}
 		it.Overdue = it.Until != "" && it.Until < now.Format(time.DateOnly)
 		for _, a := range b.row.Acts {
 			if a.Step == d.Of && !a.Part && a.Outcome == "done" && a.Seq <= d.Seq {
@@ -188,7 +191,7 @@ func looksOf(b book) (out []look) {
 		}
 		app := strings.Trim(strings.Join([]string{text("resource"), text("namespace"), text("name")}, "/"), "/")
 		app = strings.ReplaceAll(app, "//", "/")
-		l := look{key: strings.Join([]string{b.row.Target.Server, b.row.Target.Context, app}, " "), app: app, at: s.KeptAt, incident: b.row.ID, who: who}
+		l := look{key: cmp.Or(b.row.Target.Server, b.row.Target.Context) + " " + app, app: app, at: s.KeptAt, incident: b.row.ID, who: who}
 		l.differs = slices.Concat(live.Strings(), unclear.Strings())
 		if len(l.differs) == 0 && (moved.Text() == "both" || moved.Text() == "open") {
 			continue // it differs, and does not say in what
