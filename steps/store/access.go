@@ -63,14 +63,14 @@ func (p accessProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	inverted := []string{}
 	for _, s := range all {
 		if s.Inverted() {
-			inverted = append(inverted, steps.Clip(fmt.Sprintf("%s: spares %s", s, strings.Join(s.Principals, ", ")), 400))
+			inverted = append(inverted, steps.Clip(fmt.Sprintf("%s: spares %s", s, strings.Join(s.Spares(), ", ")), 400))
 		}
 	}
 	f.Set("inverted", steps.StringsOf(inverted))
 	obs.Summary = summary(r, d, in)
 	obs.Command = fmt.Sprintf("aws iam simulate-principal-policy --policy-source-arn %s --action-names %s --resource-arns %s", steps.Quote(r.Principal), r.Action, steps.Quote(r.Resource))
 	for _, line := range inverted {
-		obs.Say(steps.Warning, "A Deny with NotPrincipal denies all but those that it names: %s.", line)
+		obs.Say(steps.Warning, "A Deny that is inverted denies all but those that it names: %s.", line)
 	}
 	obs.Facts = f.Rest("not read")
 	return obs, nil

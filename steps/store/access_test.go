@@ -35,7 +35,7 @@ func TestAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k := Kinds()[0]
+	k := kindOf(t, "store/access")
 	look := func(identity, bucket string) (steps.Observation, *stepstest.Sink, error) {
 		out := stepstest.NewSink()
 		in := steps.Params{"principal": steps.StringOf(writer), "action": steps.StringOf("s3:PutObject"), "target": steps.StringOf(object)}
@@ -82,4 +82,13 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%q: %v, want %q", name, err, want)
 		}
 	}
+}
+
+func kindOf(t *testing.T, name string) steps.Kind {
+	t.Helper()
+	i := slices.IndexFunc(Kinds(), func(k steps.Kind) bool { return k.Name == name })
+	if i < 0 {
+		t.Fatalf("no kind %s", name)
+	}
+	return Kinds()[i]
 }

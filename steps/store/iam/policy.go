@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,8 +42,33 @@ type Condition struct {
 	Values   []string
 }
 
-// Inverted reports whether it denies all but those that it names.
-func (s Statement) Inverted() bool { return s.Deny && s.NotWho }
+// Inverted reports whether it denies all but those that it names: by NotPrincipal, or for all by a condition that spares some. AWS
+// advises the second for the first ("NotPrincipal", Specifying NotPrincipal with Deny).
+func (s Statement) Inverted() bool { return s.Deny && (s.NotWho || len(s.spared()) > 0) }
+
+// Spares are those whom an inverted statement does not deny.
+func (s Statement) Spares() []string {
+	if s.Deny && s.NotWho {
+		return s.Principals
+	}
+	return s.spared()
+}
+
+// spared are the values of conditions that except identities from a Deny for all.
+func (s Statement) spared() (out []string) {
+	if !s.Deny || s.NotWho || !slices.Contains(s.Principals, "*") {
+		return nil
+	}
+	for _, c := range s.Conditions {
+		switch strings.ToLower(c.Key) {
+		case "aws:principalarn", "aws:username", "aws:userid":
+			if strings.Contains(c.Operator, "Not") {
+				out = append(out, c.Values...)
+			}
+		}
+	}
+	return out
+}
 
 // texts is an element that is one text or a list of them. Numbers and booleans stand for their text ("Element can be a list").
 type texts []string
