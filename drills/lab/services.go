@@ -135,8 +135,8 @@ func serviceNamed(name string) (service, error) {
 // each request in dir/access.log. A bucket keeps versions once it is told to.
 func serveS3(dir, addr string) (launch, error) {
 	buckets, sidecar := filepath.Join(dir, "buckets"), filepath.Join(dir, "sidecar") // attributes: not each file system keeps them
-	versions := filepath.Join(dir, "versions")
-	for _, d := range []string{buckets, sidecar, versions} {
+	versions, people := filepath.Join(dir, "versions"), filepath.Join(dir, "iam") // its users.json names accounts beside the one that it is told here
+	for _, d := range []string{buckets, sidecar, versions, people} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return launch{}, err
 		}
@@ -144,7 +144,7 @@ func serveS3(dir, addr string) (launch, error) {
 	access, secret := "LAB"+randomHex(8), randomHex(20)
 	return launch{
 		args: []string{"--quiet", "--port", addr, "--health", "/health", "--access-log", filepath.Join(dir, "access.log"),
-			"posix", "--sidecar", sidecar, "--versioning-dir", versions, buckets},
+			"--iam-dir", people, "--iam-cache-disable", "posix", "--sidecar", sidecar, "--versioning-dir", versions, buckets},
 		env:   []string{"ROOT_ACCESS_KEY=" + access, "ROOT_SECRET_KEY=" + secret},
 		ready: "/health",
 		tell: []string{"AWS_ENDPOINT_URL_S3=http://" + addr, "AWS_ACCESS_KEY_ID=" + access, "AWS_SECRET_ACCESS_KEY=" + secret,
