@@ -15,7 +15,7 @@ import (
 )
 
 func withPeople(in steps.Params) steps.Params {
-	in["identities"], in["writer"], in["intended"] = steps.StringsOf(accounts), steps.StringOf("storage-service"), steps.StringOf("analytics-reader")
+	in["identities"], in["writer"], in["intended"] = steps.StringOf(strings.Join(accounts, ",")), steps.StringOf("storage-service"), steps.StringOf("analytics-reader")
 	in["action"], in["key"] = steps.StringOf("s3:PutObject"), steps.StringOf("handrail/canary")
 	in["bucket_only"] = steps.BoolOf(true)
 	return in
@@ -150,7 +150,7 @@ func TestPolicyGate(t *testing.T) {
 		h.write("wanted.json", wanted)
 		in := withPeople(media())
 		in["policy"], in["replaces"], in["digest"] = steps.PathOf("wanted.json"), steps.StringOf("RestrictWrites"), steps.IdentOf(digest)
-		in["keep"] = steps.StringsOf([]string{"backup-agent", "media-resizer", "report-exporter"})
+		in["keep"] = steps.StringOf("backup-agent, media-resizer,report-exporter")
 		if change != nil {
 			change(in)
 		}
@@ -175,7 +175,7 @@ func TestPolicyGate(t *testing.T) {
 		"it moved since":            {doc(lets, others, right), func(in steps.Params) { in["digest"] = steps.IdentOf(strings.Repeat("0", 64)) }, "another than the one that was read"},
 		"another version":           {strings.Replace(doc(lets, others, right), "2012-10-17", "2008-10-17", 1), nil, "beside the statements is changed"},
 		"no writer":                 {doc(lets, others, right), func(in steps.Params) { delete(in, "writer") }, "No writer is named"},
-		"one to keep is not looked": {doc(lets, others, right), func(in steps.Params) { in["keep"] = steps.StringsOf([]string{"stranger"}) }, "none of the identities that are evaluated"},
+		"one to keep is not looked": {doc(lets, others, right), func(in steps.Params) { in["keep"] = steps.StringOf("stranger") }, "none of the identities that are evaluated"},
 		"one layer of two":          {doc(lets, others, right), func(in steps.Params) { in["bucket_only"] = steps.BoolOf(false) }, "is not known for all"},
 		"a Deny under a condition":  {doc(lets, others, strings.TrimSuffix(right, "}")+`,"Condition":{"Bool":{"aws:SecureTransport":"true"}}}`), nil, "under a condition alone"},
 	} {

@@ -28,7 +28,7 @@ func profileField() steps.Field {
 // peopleFields are the parameters of what evaluates policies for several identities.
 func peopleFields() []steps.Field {
 	return []steps.Field{
-		{Name: "identities", Type: steps.Strings, Doc: "identities as the policy names them: ARNs, or names where a store has none"},
+		{Name: "identities", Type: steps.String, Pattern: namesForm, Doc: "identities as the policy names them, with commas between: ARNs, or names where a store has none"},
 		{Name: "writer", Type: steps.String, Pattern: nameForm, Doc: "the one of them that has to write"},
 		{Name: "intended", Type: steps.String, Pattern: nameForm, Doc: "the one of them that the change was to deny"},
 		{Name: "identity_policies", Type: steps.Path, Later: true, Doc: "folder with the policies of each, as NAME.json or NAME/*.json by the last part of its name"},
@@ -77,6 +77,8 @@ func live() []steps.Kind {
 	}
 }
 
+const namesForm = `[A-Za-z0-9+=.@:/_-][A-Za-z0-9+=.@:/_, -]*`
+
 const contextForm = `[A-Za-z0-9:/_.-]+=[^,=]*(,[A-Za-z0-9:/_.-]+=[^,=]*)*`
 
 func access() steps.Kind {
@@ -104,7 +106,7 @@ func policyGate() steps.Kind {
 			{Name: "policy", Type: steps.Path, Required: true, Later: true, Doc: "the whole policy as it is to be"},
 			{Name: "replaces", Type: steps.String, Required: true, Pattern: `[A-Za-z0-9 _-]{1,128}`, Doc: "Sid of the live statement that is replaced, or its number"},
 			{Name: "digest", Type: steps.Ident, Required: true, Pattern: `[0-9a-f]{64}`, Doc: "SHA-256 of the live policy as store/policies read it"},
-			{Name: "keep", Type: steps.Strings, Doc: "identities that must stay denied"}},
+			{Name: "keep", Type: steps.String, Pattern: namesForm, Doc: "identities that must stay denied, with commas between"}},
 			append(peopleFields(), profileField())...),
 		Touches: []string{"asks the store that the environment names, and reads the files", "sends one PUT with the policy that was shown"},
 		Changes: func(e steps.Env) steps.Gater { return policyWriter{env: e} },

@@ -40,8 +40,8 @@ type entries struct {
 	complete bool
 }
 
-// listed reads a bucket page by page. A server that says that there is more and gives no key is not asked for ever.
-func (p place) listed(ctx context.Context, client *s3.Client, bucket, prefix string, most int64, tell func(n int)) (entries, error) {
+// objects reads a bucket page by page. A server that says that there is more and gives no key is not asked for ever.
+func (p place) objects(ctx context.Context, client *s3.Client, bucket, prefix string, most int64, tell func(n int)) (entries, error) {
 	out := entries{complete: true}
 	in := &s3.ListObjectsV2Input{Bucket: &bucket}
 	if prefix != "" {
@@ -115,7 +115,7 @@ func (p listingProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink
 	client, done := to.reader()
 	defer done()
 	bucket, prefix := in.Text("bucket"), in.Text("prefix")
-	got, err := to.listed(ctx, client, bucket, prefix, atMost(in), func(n int) { out.Line(fmt.Sprintf("%d objects so far", n)) })
+	got, err := to.objects(ctx, client, bucket, prefix, atMost(in), func(n int) { out.Line(fmt.Sprintf("%d objects so far", n)) })
 	if stop := ctx.Err(); stop != nil {
 		return steps.Observation{}, stop
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // nameForm is what a policy calls an identity: its ARN, or its name or access key on a store that has no ARNs.
-const nameForm = `[A-Za-z0-9+=,.@:/_-]{1,400}`
+const nameForm = `[A-Za-z0-9+=.@:/_-]{1,400}`
 
 var nameIs = regexp.MustCompile(`^` + nameForm + `$`)
 
@@ -38,7 +38,7 @@ type people struct {
 // by the last part of its name.
 func peopleOf(env steps.Env, in steps.Params, out steps.Sink, obs *steps.Observation) (people, error) {
 	p := people{own: map[string][]iam.Policy{}, lacking: map[string]string{}, known: known(in.Text("context"))}
-	for _, name := range append(in["identities"].Strings(), in.Text("writer"), in.Text("intended")) {
+	for _, name := range append(listed(in.Text("identities")), in.Text("writer"), in.Text("intended")) {
 		if name = strings.TrimSpace(name); name == "" || slices.Contains(p.names, name) {
 			continue
 		}
@@ -82,6 +82,16 @@ func peopleOf(env steps.Env, in steps.Params, out steps.Sink, obs *steps.Observa
 		p.own[name] = list
 	}
 	return p, nil
+}
+
+// listed are names with commas between them.
+func listed(text string) (out []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func lastPart(name string) string {

@@ -44,7 +44,7 @@ func (p phantomsProbe) Probe(ctx context.Context, in steps.Params, out steps.Sin
 	defer done()
 	bucket, prefix := in.Text("bucket"), in.Text("prefix")
 	at := clock(p.env)
-	got, err := to.listed(ctx, client, bucket, prefix, atMost(in), func(n int) { out.Line(fmt.Sprintf("%d objects so far", n)) })
+	got, err := to.objects(ctx, client, bucket, prefix, atMost(in), func(n int) { out.Line(fmt.Sprintf("%d objects so far", n)) })
 	if stop := ctx.Err(); stop != nil {
 		return steps.Observation{}, stop
 	}

@@ -199,9 +199,9 @@ func (g policyWriter) decisions(ctx context.Context, in steps.Params, who people
 	} else if is.is[writer] != string(iam.Allow) {
 		need("policy", "read which statement decides", "%s still may not do %s: %s.", writer, action, is.by[writer])
 	}
-	keep := in["keep"].Strings()
+	keep := listed(in.Text("keep"))
 	if intended != "" {
-		keep = append(slices.Clone(keep), intended)
+		keep = append(keep, intended)
 	}
 	for _, name := range keep {
 		effect, evaluated := is.is[name]
