@@ -7,9 +7,9 @@ import (
 )
 
 // unseen reports whether gates of a kind write where the lab has no audit log: files of this
-// machine, or a forge. What a forge has is a condition of the drill.
+// machine, a forge, or a store of objects. What those have is a condition of the drill.
 func unseen(kind string) bool {
-	return slices.Contains([]string{"terraform/pause", "terraform/resume", "forge/propose", "forge/comment"}, kind)
+	return slices.Contains([]string{"terraform/pause", "terraform/resume", "forge/propose", "forge/comment", "store/policy", "store/canary"}, kind)
 }
 
 // program reports whether gates of a kind run a program on the state of the

@@ -171,6 +171,11 @@ func (r *Running) Secrets() ([]string, error) {
 		}
 		out = append(out, words...)
 	}
+	uploads, err := r.stage.UploadsSecrets()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, uploads...)
 	if r.stage.Rec.Forge != nil {
 		words, err := r.stage.ForgeSecrets()
 		if err != nil {

@@ -39,6 +39,7 @@ func (in Steps) Programs() []string {
 			"argocd.run":     {"argocd", "redis", "git"},
 			"store.run":      {"external-secrets"},
 			"forge.run":      {"gitea"},
+			"uploads.run":    {"s3", "prometheus"},
 			"gatekeeper.run": {"gatekeeper"},
 			"flux.run":       {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
@@ -104,6 +105,9 @@ func (in Steps) Given() []string {
 	if in.has("forge.run") {
 		names = append(names, "records")
 	}
+	if in.has("uploads.run") {
+		names = append(names, "notifications")
+	}
 	if in.has("kube.replica") {
 		names = append(names, "replica", "etcd")
 	}
@@ -140,6 +144,9 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("forge.run") {
 		out["records"] = steps.PathOf(st.ForgeRecords())
+	}
+	if in.has("uploads.run") {
+		out["notifications"] = steps.PathOf(st.Notifications())
 	}
 	if in.has("kube.replica") {
 		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))

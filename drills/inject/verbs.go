@@ -44,6 +44,7 @@ type Steps []step
 func verbs() map[string]verb {
 	return map[string]verb{
 		"bucket.run":         {doc: "serves a bucket for the state on loopback, so that the drill needs no cluster", module: true, apart: true, read: as[runBucket]},
+		"uploads.run":        {doc: "starts a store of objects and a Prometheus on loopback, with a policy that denies the writer", read: as[runUploads]},
 		"lock.backdate":      {doc: "makes the lock of the state look older", module: true, apart: true, read: as[backdate]},
 		"lock.freed":         {doc: "waits until the backend frees the lock of a dead run by itself", module: true, apart: true, read: as[freed]},
 		"lock.release":       {doc: "ends the lock with the tools of its server, where force-unlock cannot", module: true, apart: true, read: as[release]},

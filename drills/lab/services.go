@@ -135,7 +135,7 @@ func serviceNamed(name string) (service, error) {
 // each request in dir/access.log. A bucket keeps versions once it is told to.
 func serveS3(dir, addr string) (launch, error) {
 	buckets, sidecar := filepath.Join(dir, "buckets"), filepath.Join(dir, "sidecar") // attributes: not each file system keeps them
-	versions, people := filepath.Join(dir, "versions"), filepath.Join(dir, "iam") // its users.json names accounts beside the one that it is told here
+	versions, people := filepath.Join(dir, "versions"), filepath.Join(dir, "iam")    // its users.json names accounts beside the one that it is told here
 	for _, d := range []string{buckets, sidecar, versions, people} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return launch{}, err

@@ -35,6 +35,7 @@ type Record struct {
 	Keycloak  string                 `json:"keycloak,omitempty"` // URL of the stand-in for Keycloak, of a drill that has one
 	Registry  *RegistryRecord        `json:"registry,omitempty"` // the image registry, of a drill that has one
 	Forge     *ForgeRecord           `json:"forge,omitempty"`    // the Gitea of a drill that has one
+	Uploads   *UploadsRecord         `json:"uploads,omitempty"`  // the store of objects of a drill that has one
 	Replica   string                 `json:"replica,omitempty"`  // context that leads to a copy of the cluster, of a drill that has one
 	Folders   []string               `json:"folders,omitempty"`  // outside of its own, which go with it
 	Held      []HeldObject           `json:"held,omitempty"`     // what would keep the namespace from going

@@ -249,7 +249,7 @@ func (st *Stage) OperatorEnviron(base []string) []string {
 		search = filepath.Dir(st.Tofu) + string(os.PathListSeparator) + search
 	}
 	env = append(append(append(append(env, st.keycloakEnviron(NameOperator)...), st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), append(st.bucketEnviron(NameOperator), st.storeEnviron(NameOperator)...)...)
-	return append(append(append(env, st.forgeEnviron(NameOperator)...), st.PlainEnviron()...),
+	return append(append(append(append(env, st.forgeEnviron(NameOperator)...), st.uploadsEnviron()...), st.PlainEnviron()...),
 		"PATH="+search,
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.OperatorKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.OperatorKubeconfig)
