@@ -223,7 +223,7 @@ func (st *Stage) RobotEnviron() []string {
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.RobotKubeconfig,
-		Marker+st.Rec.Nonce), append(append(st.brokerEnviron(NameRobot), st.bucketEnviron(NameRobot)...), st.storeEnviron(NameRobot)...)...)
+		Marker+st.Rec.Nonce), append(append(append(st.uploadsEnviron(), st.brokerEnviron(NameRobot)...), st.bucketEnviron(NameRobot)...), st.storeEnviron(NameRobot)...)...)
 }
 
 // CLIConfig is the file that tells tofu where providers come from.
