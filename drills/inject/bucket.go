@@ -9,11 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"handrail/drills/stage"
 )
@@ -56,19 +52,11 @@ func (u runUploads) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	policy := func(raw []byte) error {
-		_, err := owner.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: &u.Bucket, Policy: aws.String(string(raw))})
+	writer, err := st.Uploads(u.Writer)
+	if err != nil {
 		return err
 	}
-	put := func(key string) error {
-		client, err := st.Uploads(u.Writer)
-		if err != nil {
-			return err
-		}
-		_, err = client.PutObject(ctx, &s3.PutObjectInput{Bucket: &u.Bucket, Key: &key, Body: strings.NewReader("an upload")})
-		return err
-	}
-	if err := policy(u.Before); err != nil {
+	if err := owner.SetPolicy(ctx, u.Before); err != nil {
 		return err
 	}
 	began := time.Now().Add(-7 * time.Hour).UTC()
@@ -78,15 +66,15 @@ func (u runUploads) apply(ctx context.Context, st *stage.Stage) error {
 		at := began.Add(time.Duration(i) * 7 * time.Hour / time.Duration(u.Counted))
 		fmt.Fprintf(&told, `{"EventName":"s3:ObjectCreated:Put","Records":[{"eventVersion":"2.0","eventTime":%q,"eventName":"s3:ObjectCreated:Put","s3":{"bucket":{"name":%q},"object":{"key":%q}}}]}`+"\n", at.Format("2006-01-02T15:04:05.000Z"), u.Bucket, url.QueryEscape(key))
 		if i < u.Stored {
-			if err := put(key); err != nil {
+			if err := writer.Put(ctx, key, "an upload"); err != nil {
 				return err
 			}
 		}
 	}
-	if err := errors.Join(os.WriteFile(st.Notifications(), told.Bytes(), 0o600), st.AgeUploads(7*time.Hour-30*time.Second), policy(u.Policy)); err != nil {
+	if err := errors.Join(os.WriteFile(st.Notifications(), told.Bytes(), 0o600), st.AgeUploads(7*time.Hour-30*time.Second), owner.SetPolicy(ctx, u.Policy)); err != nil {
 		return err
 	}
-	if err := put("avatars/denied.jpg"); err == nil {
+	if err := writer.Put(ctx, "avatars/denied.jpg", "an upload"); err == nil {
 		return errors.New("the policy does not deny the writer")
 	}
 	return st.Wait(ctx, "the Prometheus of the drill has no series", func() (bool, error) {

@@ -10,11 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"handrail/drills/lab"
+	"handrail/drills/store"
 )
 
 // UploadsRecord is a store of objects with accounts of its own, and the metrics of its client.
@@ -47,7 +44,7 @@ func (st *Stage) ServeUploads(ctx context.Context, bucket string, people []strin
 		return err
 	}
 	at := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", ports[i]) }
-	store, tell, err := st.World.Process(ctx, "s3", data, at(0))
+	objects, tell, err := st.World.Process(ctx, "s3", data, at(0))
 	if err != nil {
 		return err
 	}
@@ -65,7 +62,7 @@ func (st *Stage) ServeUploads(ctx context.Context, bucket string, people []strin
 	if err := errors.Join(os.WriteFile(filepath.Join(metrics, "prometheus.yml"), []byte(config), 0o600), os.WriteFile(filepath.Join(metrics, "rules.yml"), []byte(rules), 0o600)); err != nil {
 		return err
 	}
-	for _, p := range []lab.Process{store, prometheus} {
+	for _, p := range []lab.Process{objects, prometheus} {
 		if err := st.Attend(ctx, p); err != nil {
 			return err
 		}
@@ -164,8 +161,8 @@ func (st *Stage) UploadsSecrets() ([]string, error) {
 	return out, nil
 }
 
-// Uploads is a client of the store, of an account or, with "", of its owner.
-func (st *Stage) Uploads(who string) (*s3.Client, error) {
+// Uploads is the bucket of the store, as an account or, with "", as its owner.
+func (st *Stage) Uploads(who string) (*store.Objects, error) {
 	if st.Rec.Uploads == nil {
 		return nil, errors.New("this drill has no store: begin with uploads.run")
 	}
@@ -176,7 +173,7 @@ func (st *Stage) Uploads(who string) (*s3.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s3.New(s3.Options{BaseEndpoint: aws.String(st.Rec.Uploads.URL), UsePathStyle: true, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(access, secret, "")}), nil
+	return store.ObjectsOf(st.Rec.Uploads.URL, st.Rec.Uploads.Bucket, access, secret), nil
 }
 
 // AgeUploads makes all objects look older.
