@@ -2,6 +2,7 @@ package iam
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -140,4 +141,33 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q parses, and is no JSON", raw)
 		}
 	})
+}
+
+// TestInverted: which statements deny all but those that they name, and whom they spare.
+func TestInverted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"Effect":"Deny","NotPrincipal":{"AWS":"a"}`:                                                          "[a]",
+		`"Effect":"Allow","NotPrincipal":{"AWS":"a"}`:                                                         "",
+		`"Effect":"Deny","Principal":"*","Condition":{"StringNotEquals":{"aws:username":["a","b"]}}`:          "[a b]",
+		`"Effect":"Deny","Principal":{"AWS":"*"},"Condition":{"ArnNotLikeIfExists":{"AWS:PrincipalArn":"a"}}`: "[a]",
+		`"Effect":"Deny","Principal":"*","Condition":{"StringEquals":{"aws:username":"a"}}`:                   "",
+		`"Effect":"Deny","Principal":"*","Condition":{"NotIpAddress":{"aws:SourceIp":"10.0.0.0/8"}}`:          "",
+		`"Effect":"Deny","Principal":{"AWS":"b"},"Condition":{"StringNotEquals":{"aws:username":"a"}}`:        "",
+		`"Effect":"Allow","Principal":"*","Condition":{"StringNotEquals":{"aws:username":"a"}}`:               "",
+		`"Effect":"Deny","Principal":{"AWS":"a"}`:                                                             "",
+	} {
+		p, err := Parse([]byte(`{"Statement":{` + text + `,"Action":"s3:PutObject","Resource":"*"}}`))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		got := ""
+		if s := p.Statements[0]; s.Inverted() {
+			got = fmt.Sprint(s.Spares())
+		}
+		if got != want {
+			t.Errorf("%s spares %q, want %q", text, got, want)
+		}
+	}
 }
