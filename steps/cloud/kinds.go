@@ -11,7 +11,11 @@ const leastDelay = 15 * time.Minute
 
 // Kinds returns the step kinds of this package.
 func Kinds() []steps.Kind {
-	return []steps.Kind{{
+	return []steps.Kind{writesKind(), databaseKind(), metricKind(), costKind()}
+}
+
+func writesKind() steps.Kind {
+	return steps.Kind{
 		Name: "cloud/writes", Class: steps.Probe, Facts: writesFacts(),
 		Doc: "Reads which write calls of one role or user the audit log of the cloud has since its run began: asks the event history of AWS CloudTrail, or reads records that were saved from AWS, Google Cloud or Azure. A file proves that a write happened, and never that none did.",
 		Params: []steps.Field{
@@ -26,7 +30,7 @@ func Kinds() []steps.Kind {
 		Touches: []string{"asks AWS for the events of its history and for its own identity, and can ask nothing else; or reads the file", "keeps the records of the principal"},
 		Takes:   func(steps.Params) time.Duration { return 3 * time.Minute },
 		Reads:   func(e steps.Env) steps.Prober { return writesProbe{env: e} },
-	}}
+	}
 }
 
 func writesFacts() []steps.Field {

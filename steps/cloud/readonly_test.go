@@ -14,7 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudtrail"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/costexplorer"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"handrail/steps"
@@ -70,6 +73,15 @@ func TestReadOnly(t *testing.T) {
 		"cloudtrail": {func(at string, h *http.Client) any {
 			return cloudtrail.NewFromConfig(cfg, func(o *cloudtrail.Options) { o.BaseEndpoint, o.HTTPClient = &at, h })
 		}, []string{lookup}, "LookupEvents", 0},
+		"rds": {func(at string, h *http.Client) any {
+			return rds.NewFromConfig(cfg, func(o *rds.Options) { o.BaseEndpoint, o.HTTPClient = &at, h })
+		}, []string{describe}, "DescribeDBInstances", 0},
+		"cloudwatch": {func(at string, h *http.Client) any {
+			return cloudwatch.NewFromConfig(cfg, func(o *cloudwatch.Options) { o.BaseEndpoint, o.HTTPClient = &at, h })
+		}, []string{metricData}, "GetMetricData", 3},
+		"costexplorer": {func(at string, h *http.Client) any {
+			return costexplorer.NewFromConfig(cfg, func(o *costexplorer.Options) { o.BaseEndpoint, o.HTTPClient = &at, h })
+		}, []string{costAndUsage}, "GetCostAndUsage", 1},
 		"sts": {func(at string, h *http.Client) any {
 			return sts.NewFromConfig(cfg, func(o *sts.Options) { o.BaseEndpoint, o.HTTPClient = &at, h })
 		}, []string{identity}, "GetCallerIdentity", 0},

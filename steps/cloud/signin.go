@@ -14,66 +14,24 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
 	"handrail/steps"
+	"handrail/steps/awsauth"
 	"handrail/steps/transport"
 )
 
-const (
-	answerWithin = 20 * time.Second
-	noMetadata   = "AWS_EC2_METADATA_DISABLED"
-)
+const answerWithin = 20 * time.Second
 
 var region = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
 
-// signIn finds region and credentials as the AWS tools of the operator do.
+// signIn is the configuration of the clients of one reading.
 func signIn(ctx context.Context, env steps.Env, out steps.Sink) (aws.Config, error) {
-	metadata := imds.ClientDisabled // a machine outside of that cloud would wait for an address that was not named
-	if env.Getenv(noMetadata) == "false" {
-		metadata = imds.ClientEnabled
-	}
-	opts := []func(*config.LoadOptions) error{
-		config.WithEC2IMDSClientEnableState(metadata),
-		config.WithRetryMaxAttempts(4), // LookupEvents is limited to two a second
-		config.WithLogger(logging.Nop{}),
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-			t.Proxy, t.DialContext = transport.OffMetadataRoute(transport.ProxyOf(env))
-		})),
-	}
-	if at := cmp.Or(env.Getenv("AWS_REGION"), env.Getenv("AWS_DEFAULT_REGION")); at != "" {
-		opts = append(opts, config.WithRegion(at))
-	}
-	if id, secret := env.Getenv("AWS_ACCESS_KEY_ID"), env.Getenv("AWS_SECRET_ACCESS_KEY"); id != "" && secret != "" {
-		opts = append(opts, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, secret, env.Getenv("AWS_SESSION_TOKEN"))))
-	} else if name := env.Getenv("AWS_PROFILE"); name != "" {
-		opts = append(opts, config.WithSharedConfigProfile(name))
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, opts...)
-	if err != nil {
-		return cfg, fmt.Errorf("the settings of the AWS tools: %w", err)
-	}
-	if cfg.Credentials == nil {
-		return cfg, errors.New("no credentials for AWS: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-	}
-	who, err := cfg.Credentials.Retrieve(ctx)
-	if ctx.Err() != nil {
-		return cfg, ctx.Err()
-	}
-	if err != nil {
-		return cfg, fmt.Errorf("%w: no credentials for AWS: %w; they may have expired: sign in again (those of the machine itself are asked for with %s=false only)", steps.ErrDenied, err, noMetadata)
-	}
-	for _, s := range []string{who.SecretAccessKey, who.SessionToken} {
-		if s != "" {
-			out.Secret(s)
-		}
-	}
-	return cfg, nil
+	l, err := awsauth.SignIn(ctx, env, "", out)
+	// LookupEvents is limited to two a second.
+	return aws.Config{Region: l.Region, Credentials: credentials.StaticCredentialsProvider{Value: l.Who}, RetryMaxAttempts: 4, Logger: logging.Nop{}}, err
 }
 
 // endpoint is the address of a service that the operator names, "" for that of AWS ("Service-specific endpoints",

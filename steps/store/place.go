@@ -9,21 +9,19 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
 	"handrail/steps"
+	"handrail/steps/awsauth"
 	"handrail/steps/transport"
 )
 
@@ -46,12 +44,16 @@ type place struct {
 }
 
 // placeOf finds server and credentials as the AWS tools do: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else AWS; the keys of the
-// environment, or a profile of the operator's own files. No runbook names a server. The machine's own credentials are not asked for.
+// environment, or a profile of the operator's own files. No runbook names a server.
 func placeOf(ctx context.Context, env steps.Env, roots *x509.CertPool, profile string, out steps.Sink) (place, error) {
-	p := place{env: env, roots: roots, region: cmp.Or(env.Getenv("AWS_REGION"), env.Getenv("AWS_DEFAULT_REGION"))}
-	address := cmp.Or(env.Getenv("AWS_ENDPOINT_URL_S3"), env.Getenv("AWS_ENDPOINT_URL"))
-	if err := p.signIn(ctx, profile, address != ""); err != nil {
+	l, err := awsauth.SignIn(ctx, env, profile, out)
+	if err != nil {
 		return place{}, err
+	}
+	p := place{env: env, roots: roots, region: l.Region, who: l.Who, as: l.As}
+	address := cmp.Or(env.Getenv("AWS_ENDPOINT_URL_S3"), env.Getenv("AWS_ENDPOINT_URL"))
+	if p.region == "" && (address != "" || !strings.HasPrefix(l.As, "profile ")) {
+		p.region = "us-east-1" // a store of one's own has none
 	}
 	if !regionName.MatchString(p.region) {
 		return place{}, fmt.Errorf("%q is no region: set AWS_REGION", steps.Clip(p.region, 100))
@@ -68,50 +70,7 @@ func placeOf(ctx context.Context, env steps.Env, roots *x509.CertPool, profile s
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	p.server = u
-	for _, s := range []string{p.who.SecretAccessKey, p.who.SessionToken} {
-		if s != "" {
-			out.Secret(s)
-		}
-	}
 	return p, nil
-}
-
-func (p *place) signIn(ctx context.Context, profile string, named bool) error {
-	id, secret := p.env.Getenv("AWS_ACCESS_KEY_ID"), p.env.Getenv("AWS_SECRET_ACCESS_KEY")
-	if profile == "" && id != "" && secret != "" {
-		p.who = aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: p.env.Getenv("AWS_SESSION_TOKEN")}
-		p.as = "the keys in AWS_ACCESS_KEY_ID"
-		p.region = cmp.Or(p.region, "us-east-1")
-		return nil
-	}
-	name := cmp.Or(profile, p.env.Getenv("AWS_PROFILE"), "default")
-	cfg, err := config.LoadDefaultConfig(ctx,
-		config.WithEC2IMDSClientEnableState(imds.ClientDisabled), config.WithLogger(logging.Nop{}), // it would write past the screen's owner
-		config.WithRetryMaxAttempts(mostTries), config.WithSharedConfigProfile(name),
-		config.WithSharedCredentialsFiles([]string{p.file("AWS_SHARED_CREDENTIALS_FILE", "credentials")}),
-		config.WithSharedConfigFiles([]string{p.file("AWS_CONFIG_FILE", "config")}),
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-			t.Proxy, t.DialContext = transport.OffMetadataRoute(transport.ProxyOf(p.env))
-		})))
-	if err != nil {
-		return fmt.Errorf("profile %s of the AWS tools: %w: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, then read again", steps.Clip(name, 100), err)
-	}
-	if cfg.Credentials == nil {
-		return fmt.Errorf("profile %s of the AWS tools has no credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, then read again", steps.Clip(name, 100))
-	}
-	if p.who, err = cfg.Credentials.Retrieve(ctx); err != nil {
-		return fmt.Errorf("%w: profile %s of the AWS tools gives no credentials: %w: sign in, then read again", steps.ErrDenied, steps.Clip(name, 100), err)
-	}
-	p.as = "profile " + name
-	p.region = cmp.Or(p.region, cfg.Region)
-	if p.region == "" && named {
-		p.region = "us-east-1" // a store of one's own has none
-	}
-	return nil
-}
-
-func (p *place) file(variable, usual string) string {
-	return cmp.Or(p.env.Getenv(variable), filepath.Join(p.env.Home, ".aws", usual))
 }
 
 func (p place) agent() transport.Option {

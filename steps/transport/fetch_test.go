@@ -20,6 +20,9 @@ func TestReadersOfBackends(t *testing.T) {
 	target := func(name string) http.Header {
 		return http.Header{"X-Amz-Target": {name}, "Content-Type": {"application/x-amz-json-1.0"}}
 	}
+	metric := func(next http.RoundTripper, server string, opts ...transport.Option) http.RoundTripper {
+		return transport.Operations(next, server, []string{"POST /service/S/operation/Get"}, opts...)
+	}
 	identity := func(next http.RoundTripper, server string, opts ...transport.Option) http.RoundTripper {
 		return transport.Operations(next, server, []string{"Action=GetCallerIdentity"}, opts...)
 	}
@@ -78,6 +81,9 @@ func TestReadersOfBackends(t *testing.T) {
 		{"a vhost of hidden dots", transport.Broker, "http://b:1", "GET", "http://b:1/api/bindings/%2e%2E", nil, "", "dot segment"},
 		{"unknown option", transport.Broker, "http://b:1", "GET", "http://b:1/api/queues/%2F?reset=true", nil, "", "not known to be a read"},
 		{"get of items", transport.Items, "http://d:1", "GET", "http://d:1/", target("DynamoDB_20120810.GetItem"), "", "no request that names"},
+		{"metric", metric, "https://m:1", "POST", "https://m:1/service/S/operation/Get", http.Header{"Content-Type": {"application/cbor"}}, "x", ""},
+		{"another operation by its path", metric, "https://m:1", "POST", "https://m:1/service/S/operation/Put", http.Header{"Content-Type": {"application/cbor"}}, "x", "no request that names"},
+		{"a form behind a path", metric, "https://m:1", "POST", "https://m:1/service/S/operation/Get", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, "Action=Put", "two protocols"},
 		{"identity", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&Version=2011-06-15", ""},
 		{"role", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=AssumeRole&Version=2011-06-15", "only Action=GetCallerIdentity"},
 		{"two actions", identity, "https://sts:1", "POST", "https://sts:1/", nil, "Action=GetCallerIdentity&Action=AssumeRole", "more than one"},

@@ -13,13 +13,13 @@ import (
 const mostOperation = 64 << 10
 
 // Operations returns a transport for services of AWS whose reads are POST as well: each operation that may be asked stands in
-// operations, by the target of the JSON protocols (CloudTrail_20131101.LookupEvents) or by the action of the query protocol
-// (Action=GetCallerIdentity); nothing else passes ("AWS JSON protocol", X-Amz-Target, and "AWS query protocol", Action, in the
-// specification of Smithy).
+// operations, by the target of the JSON protocols (CloudTrail_20131101.LookupEvents), by the action of the query protocol
+// (Action=GetCallerIdentity) or by the path of the RPC protocol in CBOR (POST /service/NAME/operation/NAME); nothing else passes
+// ("AWS JSON protocol", X-Amz-Target, "AWS query protocol", Action, and "Smithy RPC v2 CBOR protocol", in the specification of Smithy).
 func Operations(next http.RoundTripper, server string, operations []string, opts ...Option) http.RoundTripper {
 	only := "only " + strings.Join(operations, " and ") + " may be asked"
 	return newReader(next, server, opts, func(req *http.Request, path string) string {
-		if req.Method != http.MethodPost || path != "/" || req.URL.RawQuery != "" {
+		if req.Method != http.MethodPost || path != "/" && !slices.Contains(operations, "POST "+path) || req.URL.RawQuery != "" {
 			return "it is no request that names an operation"
 		}
 		// Walked and not looked up: a map may hold names in any case.
@@ -31,6 +31,12 @@ func Operations(next http.RoundTripper, server string, operations []string, opts
 			case strings.EqualFold(name, "Content-Type"):
 				media = append(media, values...)
 			}
+		}
+		if path != "/" {
+			if len(media) != 1 || media[0] != "application/cbor" || len(targets) > 0 {
+				return "its path and its body are of two protocols"
+			}
+			return ""
 		}
 		if len(targets) > 0 {
 			// A service of the query protocol would read its form instead.
