@@ -43,7 +43,7 @@ type runUploads struct {
 
 func (u runUploads) apply(ctx context.Context, st *stage.Stage) error {
 	st.Say("starting a store and a Prometheus; their packages are fetched the first time")
-	rules := fmt.Sprintf("groups:\n- name: client\n  rules:\n  - record: storage_service_put_object_success:increase6h\n    labels: {job: storage-service}\n    expr: vector(%d)\n", u.Counted)
+	rules := fmt.Sprintf("groups:\n- name: client\n  rules:\n  - record: storage_service_put_object_success:increase6h\n    labels: {job: upload-writer}\n    expr: vector(%d)\n", u.Counted)
 	if err := st.ServeUploads(ctx, u.Bucket, u.People, rules); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func withPeople(in steps.Params) steps.Params {
-	in["identities"], in["writer"], in["intended"] = steps.StringOf(strings.Join(accounts, ",")), steps.StringOf("storage-service"), steps.StringOf("analytics-reader")
+	in["identities"], in["writer"], in["intended"] = steps.StringOf(strings.Join(accounts, ",")), steps.StringOf("upload-writer"), steps.StringOf("warehouse-reader")
 	in["action"], in["key"] = steps.StringOf("s3:PutObject"), steps.StringOf("handrail/canary")
 	in["bucket_only"] = steps.BoolOf(true)
 	return in
@@ -41,7 +41,7 @@ func TestPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, "the change", obs, map[string]string{"exists": "true", "statements": "3", "inverted": `["RestrictWrites"]`, "writer": "deny", "decides": "RestrictWrites", "intended": "allow", "settled": "true", "open": "[]",
-		"lost": `["storage-service" "backup-agent" "media-resizer" "report-exporter"]`, "won": "[]", "changed": "true", "added": `["Tightened" "RestrictWrites"]`, "writer_by": "resource policy 1, statement 3 (RestrictWrites)"})
+		"lost": `["upload-writer" "backup-agent" "media-resizer" "report-exporter"]`, "won": "[]", "changed": "true", "added": `["Tightened" "RestrictWrites"]`, "writer_by": "resource policy 1, statement 3 (RestrictWrites)"})
 	if out.Artifacts["bucket-policy"].String() != doc(lets, others, locked) || out.Artifacts["policy-before"].String() != doc(lets) {
 		t.Error("the documents are not kept as they are")
 	}
@@ -51,17 +51,17 @@ func TestPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, "one layer", obs, map[string]string{"writer": "deny", "intended": "?", "settled": "false", "lost": "[]"})
-	h.write("people/storage-service.json", allows)
+	h.write("people/upload-writer.json", allows)
 	h.write("people/backup-agent/one.json", `{"Statement":{"Effect":"Deny","Action":"s3:PutObject","Resource":"*"}}`)
 	in["identity_policies"] = steps.PathOf("people")
 	if obs, _, err = h.look("store/policies", in); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "both layers", obs, map[string]string{"writer": "deny", "lost": `["storage-service"]`, "settled": "false"})
-	if was := obs.Facts["was"].Table(); was["storage-service"] != "allow" || was["backup-agent"] != "deny" || was["media-resizer"] != "unknown" {
+	says(t, "both layers", obs, map[string]string{"writer": "deny", "lost": `["upload-writer"]`, "settled": "false"})
+	if was := obs.Facts["was"].Table(); was["upload-writer"] != "allow" || was["backup-agent"] != "deny" || was["media-resizer"] != "unknown" {
 		t.Errorf("was: %v", was)
 	}
-	in["profile"] = steps.StringOf("storage-service")
+	in["profile"] = steps.StringOf("upload-writer")
 	if _, _, err := h.look("store/policies", in); !errors.Is(err, steps.ErrDenied) {
 		t.Errorf("who may not read it: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestPolicyGate(t *testing.T) {
 		}
 		return in
 	}
-	everyone := strings.Replace(right, `{"AWS":["analytics-reader"]}`, `"*"`, 1)
+	everyone := strings.Replace(right, `{"AWS":["warehouse-reader"]}`, `"*"`, 1)
 	for name, tc := range map[string]struct {
 		wanted string
 		change func(steps.Params)
@@ -164,12 +164,12 @@ func TestPolicyGate(t *testing.T) {
 	}{
 		"the policy of before":      {doc(lets), nil, "3 statements, and the new one 1"},
 		"a revert of all":           {doc(lets, strings.Replace(others, "Deny", "Allow", 1), right), nil, "Statement Tightened is changed as well"},
-		"the inversion again":       {doc(lets, others, strings.Replace(locked, "RestrictWrites", "Again", 1)), nil, "denies all but those that it names (analytics-reader)"},
-		"NotPrincipal":              {doc(lets, others, notWho), nil, "denies all but those that it names (analytics-reader)"},
+		"the inversion again":       {doc(lets, others, strings.Replace(locked, "RestrictWrites", "Again", 1)), nil, "denies all but those that it names (warehouse-reader)"},
+		"NotPrincipal":              {doc(lets, others, notWho), nil, "denies all but those that it names (warehouse-reader)"},
 		"a Deny for all":            {doc(lets, others, everyone), nil, "denies all."},
 		"an Allow":                  {doc(lets, others, strings.Replace(right, `"Deny"`, `"Allow"`, 1)), nil, "The new statement allows"},
-		"another is let through":    {doc(lets, others, strings.Replace(right, "analytics-reader", "backup-agent", 1)), nil, "analytics-reader is to stay denied, and would get allow"},
-		"the writer stays denied":   {doc(lets, others, strings.Replace(right, "analytics-reader", "storage-service", 1)), nil, "storage-service still may not do s3:PutObject"},
+		"another is let through":    {doc(lets, others, strings.Replace(right, "warehouse-reader", "backup-agent", 1)), nil, "warehouse-reader is to stay denied, and would get allow"},
+		"the writer stays denied":   {doc(lets, others, strings.Replace(right, "warehouse-reader", "upload-writer", 1)), nil, "upload-writer still may not do s3:PutObject"},
 		"another statement":         {doc(lets, others, right), func(in steps.Params) { in["replaces"] = steps.StringOf("Tightened") }, "Statement RestrictWrites is changed as well"},
 		"none of that name":         {doc(lets, others, right), func(in steps.Params) { in["replaces"] = steps.StringOf("Absent") }, "No statement has the Sid"},
 		"it moved since":            {doc(lets, others, right), func(in steps.Params) { in["digest"] = steps.IdentOf(strings.Repeat("0", 64)) }, "another than the one that was read"},
@@ -199,11 +199,11 @@ func TestPolicyGate(t *testing.T) {
 	if p.Phrase != "write store policy/media" || !bytes.Equal(p.Prior.Raw, []byte(live)) || h.policy() != doc(lets, others, right) {
 		t.Errorf("phrase %q, prior %s", p.Phrase, p.Prior.Raw)
 	}
-	if err := h.put("storage-service", "x"); err != nil {
+	if err := h.put("upload-writer", "x"); err != nil {
 		t.Errorf("the writer: %v", err)
 	}
-	if err := h.put("analytics-reader", "x"); err == nil {
-		t.Error("analytics-reader writes")
+	if err := h.put("warehouse-reader", "x"); err == nil {
+		t.Error("warehouse-reader writes")
 	}
 	o, err = h.gate("store/policy").(steps.Finder).Find(t.Context(), p.Target, media(), stepstest.NewSink())
 	if err != nil || o.Result != steps.Done {
@@ -217,7 +217,7 @@ func TestPolicyGate(t *testing.T) {
 	}
 	// Who may not write it is refused by the store, and that is what is said.
 	in := ask(doc(lets, others, right), nil)
-	in["profile"] = steps.StringOf("storage-service")
+	in["profile"] = steps.StringOf("upload-writer")
 	if _, _, err := h.act("store/policy", in); !errors.Is(err, steps.ErrDenied) {
 		t.Errorf("another identity: %v", err)
 	}
@@ -235,17 +235,17 @@ func TestCanaryGate(t *testing.T) {
 	if err := h.setPolicy(doc(lets, right)); err != nil {
 		t.Fatal(err)
 	}
-	p, o, err := h.act("store/canary", canary("storage-service", "canary/1"))
+	p, o, err := h.act("store/canary", canary("upload-writer", "canary/1"))
 	if err != nil || o.Result != steps.Done || p.Phrase != "write store canary/media" {
 		t.Errorf("%+v, %v, %q", o, err, p.Phrase)
 	}
-	if _, _, err := h.act("store/canary", canary("storage-service", "canary/1")); !errors.Is(err, steps.ErrUnmet) {
+	if _, _, err := h.act("store/canary", canary("upload-writer", "canary/1")); !errors.Is(err, steps.ErrUnmet) {
 		t.Errorf("one that is there: %v", err)
 	}
-	if _, o, err = h.act("store/canary", canary("analytics-reader", "canary/2")); err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "AccessDenied") {
+	if _, o, err = h.act("store/canary", canary("warehouse-reader", "canary/2")); err != nil || o.Result != steps.Refused || !strings.Contains(o.Response, "AccessDenied") {
 		t.Errorf("denied: %+v, %v", o, err)
 	}
-	if o, err = h.gate("store/canary").(steps.Finder).Find(t.Context(), p.Target, canary("storage-service", "canary/1"), stepstest.NewSink()); err != nil || o.Result != steps.Done {
+	if o, err = h.gate("store/canary").(steps.Finder).Find(t.Context(), p.Target, canary("upload-writer", "canary/1"), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("found: %+v, %v", o, err)
 	}
 }

@@ -133,18 +133,18 @@ func says(t *testing.T, what string, obs steps.Observation, want map[string]stri
 }
 
 const (
-	lets   = `{"Sid":"Services","Effect":"Allow","Principal":{"AWS":["storage-service","analytics-reader","backup-agent","media-resizer","report-exporter"]},"Action":["s3:PutObject","s3:GetObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
-	locked = `{"Sid":"RestrictWrites","Effect":"Deny","Principal":"*","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"],"Condition":{"StringNotEquals":{"aws:username":"analytics-reader"}}}`
-	right  = `{"Sid":"BlockAnalytics","Effect":"Deny","Principal":{"AWS":["analytics-reader"]},"Action":["s3:PutObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
+	lets   = `{"Sid":"Services","Effect":"Allow","Principal":{"AWS":["upload-writer","warehouse-reader","backup-agent","media-resizer","report-exporter"]},"Action":["s3:PutObject","s3:GetObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
+	locked = `{"Sid":"RestrictWrites","Effect":"Deny","Principal":"*","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"],"Condition":{"StringNotEquals":{"aws:username":"warehouse-reader"}}}`
+	right  = `{"Sid":"BlockAnalytics","Effect":"Deny","Principal":{"AWS":["warehouse-reader"]},"Action":["s3:PutObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
 	others = `{"Sid":"Tightened","Effect":"Deny","Principal":{"AWS":["backup-agent","media-resizer","report-exporter"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
-	notWho = `{"Sid":"NotWho","Effect":"Deny","NotPrincipal":{"AWS":["analytics-reader"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
+	notWho = `{"Sid":"NotWho","Effect":"Deny","NotPrincipal":{"AWS":["warehouse-reader"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
 )
 
 func doc(statements ...string) string {
 	return `{"Version":"2012-10-17","Statement":[` + strings.Join(statements, ",") + `]}`
 }
 
-var accounts = []string{"storage-service", "analytics-reader", "backup-agent", "media-resizer", "report-exporter"}
+var accounts = []string{"upload-writer", "warehouse-reader", "backup-agent", "media-resizer", "report-exporter"}
 
 // TestWhatTheStoreOfTheLabDenies says which forms of a policy bind an account there: docs/store.md has it.
 func TestWhatTheStoreOfTheLabDenies(t *testing.T) {
@@ -154,7 +154,7 @@ func TestWhatTheStoreOfTheLabDenies(t *testing.T) {
 		policy, denied string // denied are those that may not put
 	}{
 		"none but the Allow":            {doc(lets), ""},
-		"a Deny by name":                {doc(lets, right), "analytics-reader"},
+		"a Deny by name":                {doc(lets, right), "warehouse-reader"},
 		"NotPrincipal denies none":      {doc(lets, notWho), ""},
 		"a condition on who denies all": {doc(lets, locked), strings.Join(accounts, " ")},
 		"three by name":                 {doc(lets, others), "backup-agent media-resizer report-exporter"},
