@@ -107,12 +107,12 @@ type bill struct {
 func (b *bill) add(list []types.ResultByTime) error {
 	for _, r := range list {
 		if r.TimePeriod == nil {
-			return errors.New("Cost Explorer answers without a day")
+			return errors.New("the answer of Cost Explorer has no day")
 		}
 		at, err := time.Parse(time.DateOnly, aws.ToString(r.TimePeriod.Start))
 		i := int(at.Sub(b.begin) / (24 * time.Hour))
 		if err != nil || i < 0 || i >= b.days {
-			return fmt.Errorf("Cost Explorer answers with the day %q, which was not asked for", clean(aws.ToString(r.TimePeriod.Start)))
+			return fmt.Errorf("the answer of Cost Explorer has the day %q, which was not asked for", clean(aws.ToString(r.TimePeriod.Start)))
 		}
 		b.read[aws.ToString(r.TimePeriod.Start)] = true
 		b.estimated = b.estimated || r.Estimated && i >= b.days-recentDays
@@ -120,12 +120,12 @@ func (b *bill) add(list []types.ResultByTime) error {
 			m := g.Metrics["UnblendedCost"]
 			amount, err := strconv.ParseFloat(aws.ToString(m.Amount), 64)
 			if err != nil || len(g.Keys) != 1 || math.Abs(amount) > 1e12 {
-				return errors.New("Cost Explorer answers with a cost that cannot be read")
+				return errors.New("the answer of Cost Explorer has a cost that cannot be read")
 			}
 			if unit := aws.ToString(m.Unit); b.currency == "" {
 				b.currency = unit
 			} else if unit != b.currency {
-				return errors.New("Cost Explorer answers in two currencies")
+				return errors.New("the answer of Cost Explorer has two currencies")
 			}
 			if b.by[g.Keys[0]] == nil {
 				b.by[g.Keys[0]] = make([]float64, b.days)
@@ -153,7 +153,7 @@ func rise(days []float64) (before, now float64, began int) {
 
 func (a asked) tellCost(b bill) error {
 	if len(b.read) != b.days {
-		return fmt.Errorf("Cost Explorer answers for %d of %d days", len(b.read), b.days)
+		return fmt.Errorf("the answer of Cost Explorer is for %d of %d days", len(b.read), b.days)
 	}
 	a.f.Set("days", steps.IntOf(int64(b.days)))
 	a.f.Set("estimated", steps.BoolOf(b.estimated))

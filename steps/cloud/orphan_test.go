@@ -132,7 +132,7 @@ func metrics(values []float64, at func(int) time.Time) http.HandlerFunc {
 func TestMetric(t *testing.T) {
 	t.Parallel()
 	hour := func(i int) time.Time {
-		return began.Add(2*time.Hour).Truncate(time.Minute).Add(-time.Hour + time.Duration(i)*time.Minute)
+		return began.Add(2 * time.Hour).Truncate(time.Minute).Add(-time.Hour + time.Duration(i)*time.Minute)
 	}
 	fill := func(n int, of func(int) float64) []float64 {
 		out := make([]float64, n)

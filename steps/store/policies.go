@@ -269,9 +269,7 @@ func tellPeople(ctx context.Context, f steps.Facts, in steps.Params, who people,
 	} else {
 		f.Set("intended", steps.EnumOf(is))
 	}
-	for _, line := range open {
-		obs.Gaps = append(obs.Gaps, line)
-	}
+	obs.Gaps = append(obs.Gaps, open...)
 	if in.Text("before") == "" {
 		f.Unknown("no policy from before was given", "was", "changed", "lost", "won", "settled", "added")
 		f.Set("open", steps.StringsOf(append([]string{}, open...)))
