@@ -40,8 +40,8 @@ func TestPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, "the change", obs, map[string]string{"exists": "true", "statements": "3", "inverted": `["RestrictWrites"]`, "writer": "deny", "decides": "RestrictWrites", "intended": "allow", "settled": "true", "open": "[]",
-		"lost": `["upload-writer" "backup-agent" "media-resizer" "report-exporter"]`, "won": "[]", "changed": "true", "added": `["Tightened" "RestrictWrites"]`, "writer_by": "resource policy 1, statement 3 (RestrictWrites)"})
+	says(t, "the change", obs, map[string]string{"exists": "true", "statements": "3", "inverted": `["WarehouseOnly"]`, "writer": "deny", "decides": "WarehouseOnly", "intended": "allow", "settled": "true", "open": "[]",
+		"lost": `["upload-writer" "backup-agent" "media-resizer" "report-exporter"]`, "won": "[]", "changed": "true", "added": `["Tightened" "WarehouseOnly"]`, "writer_by": "resource policy 1, statement 3 (WarehouseOnly)"})
 	if out.Artifacts["bucket-policy"].String() != doc(lets, others, locked) || out.Artifacts["policy-before"].String() != doc(lets) {
 		t.Error("the documents are not kept as they are")
 	}
@@ -149,7 +149,7 @@ func TestPolicyGate(t *testing.T) {
 	ask := func(wanted string, change func(steps.Params)) steps.Params {
 		h.write("wanted.json", wanted)
 		in := withPeople(media())
-		in["policy"], in["replaces"], in["digest"] = steps.PathOf("wanted.json"), steps.StringOf("RestrictWrites"), steps.IdentOf(digest)
+		in["policy"], in["replaces"], in["digest"] = steps.PathOf("wanted.json"), steps.StringOf("WarehouseOnly"), steps.IdentOf(digest)
 		in["keep"] = steps.StringOf("backup-agent, media-resizer,report-exporter")
 		if change != nil {
 			change(in)
@@ -164,13 +164,13 @@ func TestPolicyGate(t *testing.T) {
 	}{
 		"the policy of before":      {doc(lets), nil, "3 statements, and the new one 1"},
 		"a revert of all":           {doc(lets, strings.Replace(others, "Deny", "Allow", 1), right), nil, "Statement Tightened is changed as well"},
-		"the inversion again":       {doc(lets, others, strings.Replace(locked, "RestrictWrites", "Again", 1)), nil, "denies all but those that it names (warehouse-reader)"},
+		"the inversion again":       {doc(lets, others, strings.Replace(locked, "WarehouseOnly", "Again", 1)), nil, "denies all but those that it names (warehouse-reader)"},
 		"NotPrincipal":              {doc(lets, others, notWho), nil, "denies all but those that it names (warehouse-reader)"},
 		"a Deny for all":            {doc(lets, others, everyone), nil, "denies all."},
 		"an Allow":                  {doc(lets, others, strings.Replace(right, `"Deny"`, `"Allow"`, 1)), nil, "The new statement allows"},
 		"another is let through":    {doc(lets, others, strings.Replace(right, "warehouse-reader", "backup-agent", 1)), nil, "warehouse-reader is to stay denied, and would get allow"},
 		"the writer stays denied":   {doc(lets, others, strings.Replace(right, "warehouse-reader", "upload-writer", 1)), nil, "upload-writer still may not do s3:PutObject"},
-		"another statement":         {doc(lets, others, right), func(in steps.Params) { in["replaces"] = steps.StringOf("Tightened") }, "Statement RestrictWrites is changed as well"},
+		"another statement":         {doc(lets, others, right), func(in steps.Params) { in["replaces"] = steps.StringOf("Tightened") }, "Statement WarehouseOnly is changed as well"},
 		"none of that name":         {doc(lets, others, right), func(in steps.Params) { in["replaces"] = steps.StringOf("Absent") }, "No statement has the Sid"},
 		"it moved since":            {doc(lets, others, right), func(in steps.Params) { in["digest"] = steps.IdentOf(strings.Repeat("0", 64)) }, "another than the one that was read"},
 		"another version":           {strings.Replace(doc(lets, others, right), "2012-10-17", "2008-10-17", 1), nil, "beside the statements is changed"},
@@ -247,5 +247,28 @@ func TestCanaryGate(t *testing.T) {
 	}
 	if o, err = h.gate("store/canary").(steps.Finder).Find(t.Context(), p.Target, canary("upload-writer", "canary/1"), stepstest.NewSink()); err != nil || o.Result != steps.Done {
 		t.Errorf("found: %+v, %v", o, err)
+	}
+}
+
+// TestPretty: what is short stays on one line, and nothing is lost.
+func TestPretty(t *testing.T) {
+	t.Parallel()
+	raw := `{"Sid":"A","Principal":{"AWS":["one"]},"Action":["s3:PutObject","s3:DeleteObject"],"Condition":{"StringNotEquals":{"aws:username":["one","two"]}},"Resource":["arn:aws:s3:::a-bucket-with-a-long-name/uploads/*","arn:aws:s3:::a-bucket-with-a-long-name/avatars/*"]}`
+	want := `{
+  "Sid": "A",
+  "Principal": {"AWS": ["one"]},
+  "Action": ["s3:PutObject", "s3:DeleteObject"],
+  "Condition": {"StringNotEquals": {"aws:username": ["one", "two"]}},
+  "Resource": [
+    "arn:aws:s3:::a-bucket-with-a-long-name/uploads/*",
+    "arn:aws:s3:::a-bucket-with-a-long-name/avatars/*"
+  ]
+}`
+	got := strings.Join(pretty([]byte(raw)), "\n")
+	if got != want {
+		t.Errorf("%s", got)
+	}
+	if !same([]byte(got), []byte(raw)) {
+		t.Error("it is another document")
 	}
 }

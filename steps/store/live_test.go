@@ -134,8 +134,8 @@ func says(t *testing.T, what string, obs steps.Observation, want map[string]stri
 
 const (
 	lets   = `{"Sid":"Services","Effect":"Allow","Principal":{"AWS":["upload-writer","warehouse-reader","backup-agent","media-resizer","report-exporter"]},"Action":["s3:PutObject","s3:GetObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
-	locked = `{"Sid":"RestrictWrites","Effect":"Deny","Principal":"*","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"],"Condition":{"StringNotEquals":{"aws:username":"warehouse-reader"}}}`
-	right  = `{"Sid":"BlockAnalytics","Effect":"Deny","Principal":{"AWS":["warehouse-reader"]},"Action":["s3:PutObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
+	locked = `{"Sid":"WarehouseOnly","Effect":"Deny","Principal":"*","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"],"Condition":{"StringNotEquals":{"aws:username":"warehouse-reader"}}}`
+	right  = `{"Sid":"DenyWarehouse","Effect":"Deny","Principal":{"AWS":["warehouse-reader"]},"Action":["s3:PutObject","s3:DeleteObject"],"Resource":["arn:aws:s3:::media/*"]}`
 	others = `{"Sid":"Tightened","Effect":"Deny","Principal":{"AWS":["backup-agent","media-resizer","report-exporter"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
 	notWho = `{"Sid":"NotWho","Effect":"Deny","NotPrincipal":{"AWS":["warehouse-reader"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
 )

@@ -111,13 +111,51 @@ func canonical(raw json.RawMessage) []byte {
 	return out
 }
 
-// pretty are the lines of a document.
+// shortPart is how long a list or an object may be that stays on one line.
+const shortPart = 76
+
+// pretty are the lines of a document. What is short stays on one line, so that what a change does stands beside it on a screen.
 func pretty(raw json.RawMessage) []string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return []string{string(raw)}
 	}
-	return strings.Split(b.String(), "\n")
+	lines := strings.Split(b.String(), "\n")
+	for at := 0; at < len(lines); at++ {
+		if end := closing(lines, at); at > 0 && end > at {
+			if one := joined(lines[at : end+1]); len(one) <= shortPart {
+				lines = slices.Replace(lines, at, end+1, one)
+			}
+		}
+	}
+	return lines
+}
+
+// closing is the line that closes what a line opens, the line itself where it opens nothing.
+func closing(lines []string, at int) int {
+	open := lines[at]
+	if !strings.HasSuffix(open, "[") && !strings.HasSuffix(open, "{") {
+		return at
+	}
+	indent := open[:len(open)-len(strings.TrimLeft(open, " "))]
+	for i := at + 1; i < len(lines); i++ {
+		if rest, is := strings.CutPrefix(lines[i], indent); is && (rest[0] == ']' || rest[0] == '}') {
+			return i
+		}
+	}
+	return at
+}
+
+// joined puts lines on one.
+func joined(lines []string) string {
+	one := lines[0]
+	for _, line := range lines[1:] {
+		if strings.HasSuffix(one, ",") {
+			one += " "
+		}
+		one += strings.TrimLeft(line, " ")
+	}
+	return one
 }
 
 // policyNow asks for the policy of a bucket. found is false where there is none.
