@@ -118,7 +118,7 @@ var rooms = []room{
 	{path: "handrail/steps/terraform/jsonscan"},
 	{path: "handrail/steps/terraform/providerlock"},
 	{path: "handrail/steps/terraform/registry", ours: []string{"=handrail/steps", "=handrail/steps/transport", terraformRoom + "prose", terraformRoom + "module", terraformRoom + "providerlock"}},
-	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/joblog", "=handrail/steps/strict"}, libs: []string{yaml, cel}},
+	{path: "handrail/runbooks", ours: []string{"handrail/runbooks", "handrail/triage", "=handrail/steps", "=handrail/steps/fault", "=handrail/steps/joblog", "=handrail/steps/strict"}, libs: []string{yaml, cel}},
 	// One way inside session: what entries mean, the forms of two persons and of acts, the owner, its walks.
 	{path: "handrail/session", ours: []string{"=handrail/session/approval", "=handrail/session/claim", "=handrail/session/journal", "=handrail/session/live", "=handrail/session/pin", "=handrail/session/policy", "=handrail/session/report", "=handrail/session/view",
 		"handrail/triage", "handrail/runbooks", "=handrail/steps", "handrail/evidence"}},

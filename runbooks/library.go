@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"handrail/steps"
+	"handrail/steps/fault"
 )
 
 //go:embed library/*.yaml
@@ -21,28 +26,47 @@ func Library(cat steps.Catalog) ([]*Runbook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the library: %w", err)
 	}
-	var out []*Runbook
-	var bad []error
+	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), TestSuffix) {
-			continue
+		if !strings.HasSuffix(e.Name(), TestSuffix) {
+			names = append(names, e.Name())
 		}
-		name := path.Join("library", e.Name())
-		src, err := library.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the library: %w", err)
-		}
-		b, err := parseStructure(name, src, cat)
-		if err == nil && b.ID+".yaml" != e.Name() {
-			err = Problems{{File: name, Line: 1, Message: fmt.Sprintf("the id %q is not the name of the file", b.ID)}}
-		}
-		if err != nil {
-			bad = append(bad, err)
-			continue
-		}
-		out = append(out, b)
 	}
-	return out, errors.Join(bad...)
+	// What the first screen waits for is parsed on all processors.
+	out, bad := make([]*Runbook, len(names)), make([]error, len(names))
+	workers := min(runtime.GOMAXPROCS(0), len(names))
+	broken := make([]error, workers)
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for w := range workers {
+		work.Add(1)
+		go func() {
+			defer work.Done()
+			defer fault.Into(&broken[w])
+			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
+				out[i], bad[i] = fromLibrary(names[i], cat)
+			}
+		}()
+	}
+	work.Wait()
+	return slices.DeleteFunc(out, func(b *Runbook) bool { return b == nil }), errors.Join(append(bad, broken...)...)
+}
+
+// fromLibrary parses one file, nil with an error.
+func fromLibrary(file string, cat steps.Catalog) (*Runbook, error) {
+	name := path.Join("library", file)
+	src, err := library.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the library: %w", err)
+	}
+	b, err := parseStructure(name, src, cat)
+	if err == nil && b.ID+".yaml" != file {
+		err = Problems{{File: name, Line: 1, Message: fmt.Sprintf("the id %q is not the name of the file", b.ID)}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // TestSuffix ends the name of the file with the tests of a runbook, which stands beside it.

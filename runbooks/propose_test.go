@@ -42,7 +42,7 @@ func TestAnswersAreProposed(t *testing.T) {
 			t.Errorf("here %q, alive %q, %q orphans: %s (%s), want %s", tc.here, tc.alive, tc.orphans, got, say, tc.want)
 		}
 	}
-	if got, _, _ := rb.ProposeAnswer("audit", facts("true", "dead", "0")); got != "" {
+	if got, _, _ := rb.ProposeAnswer("events", facts("true", "dead", "0")); got != "" {
 		t.Errorf("a question without proposals proposes %q", got)
 	}
 }
