@@ -47,7 +47,7 @@ func metricKind() steps.Kind {
 		Params: []steps.Field{
 			{Name: "namespace", Type: steps.String, Required: true, Pattern: `[A-Za-z0-9._/#:-]{1,255}`, Doc: "namespace of the metric, as AWS/RDS"},
 			{Name: "metric", Type: steps.String, Required: true, Pattern: `[\x20-\x7e]{1,255}`, Doc: "its name, as DatabaseConnections"},
-			{Name: "dimension", Type: steps.String, Required: true, Pattern: `[\x21-\x7e]{1,255}=[^\n]{1,1024}`, Doc: "what it is of, as DBInstanceIdentifier=NAME"},
+			{Name: "dimension", Type: steps.String, Required: true, Pattern: `[\x21-\x7e]{1,255}=[^\n]{1,1000}`, Doc: "what it is of, as DBInstanceIdentifier=NAME"},
 			{Name: "stat", Type: steps.Enum, Default: "Maximum", Values: []string{"Maximum", "Minimum", "Average", "Sum"}, Doc: "statistic of each period"},
 			{Name: "since", Type: steps.Duration, Default: "504h", Doc: "how far back, up to 63 days"},
 			{Name: "region", Type: steps.String, Pattern: `[a-z0-9-]{1,40}`, Doc: "region that it is in, that of the AWS tools where none is given"},
