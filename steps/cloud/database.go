@@ -79,7 +79,7 @@ func readDatabase(ctx context.Context, a asked) error {
 	a.tagged(one.TagList)
 	source := aws.ToString(one.ReadReplicaSourceDBInstanceIdentifier)
 	a.f.Set("replica", steps.BoolOf(source != "" || aws.ToString(one.ReadReplicaSourceDBClusterIdentifier) != ""))
-	a.f.Set("source", steps.StringOf(source))
+	a.f.Set("source", steps.StringOf(clean(source)))
 	a.obs.Summary = fmt.Sprintf("%s is %s, %s %s in %s.", id, clean(aws.ToString(one.DBInstanceStatus)), clean(aws.ToString(one.Engine)), clean(aws.ToString(one.DBInstanceClass)), clean(aws.ToString(one.AvailabilityZone)))
 	switch {
 	case source == "":
@@ -156,8 +156,12 @@ func (a asked) instanceFacts(one *types.DBInstance) {
 	if one.DeletionProtection != nil {
 		a.f.Set("protected", steps.BoolOf(*one.DeletionProtection))
 	}
-	a.f.Set("cluster", steps.StringOf(aws.ToString(one.DBClusterIdentifier)))
-	a.f.Set("replicas", steps.StringsOf(slices.Concat(one.ReadReplicaDBInstanceIdentifiers, one.ReadReplicaDBClusterIdentifiers)))
+	a.f.Set("cluster", steps.StringOf(clean(aws.ToString(one.DBClusterIdentifier))))
+	var replicas []string
+	for _, id := range slices.Concat(one.ReadReplicaDBInstanceIdentifiers, one.ReadReplicaDBClusterIdentifiers) {
+		replicas = append(replicas, clean(id))
+	}
+	a.f.Set("replicas", steps.StringsOf(replicas))
 	state, says := "", ""
 	for _, s := range one.StatusInfos {
 		if aws.ToString(s.StatusType) == "read replication" { // "DBInstanceStatusInfo"

@@ -104,7 +104,7 @@ func readMetric(ctx context.Context, a asked) error {
 				all = append(all, datum{r.Timestamps[i].UTC(), r.Values[i]})
 			}
 			if r.StatusCode == types.StatusCodeInternalError || r.StatusCode == types.StatusCodeForbidden {
-				return fmt.Errorf("CloudWatch did not read the metric: %s", r.StatusCode)
+				return fmt.Errorf("reading the metric: CloudWatch answers %s", clean(string(r.StatusCode)))
 			}
 		}
 		if len(all) > mostDatums {

@@ -162,8 +162,8 @@ func (r *reading) history(ctx context.Context) error {
 		open = append(open, "the history holds 90 days, and the run began before them")
 	}
 	if none == "" && len(open) == 0 {
-		if none, err = r.unheard(ctx, cfg, regions, all); err != nil {
-			return err
+		if none = r.unheard(ctx, cfg, regions, all); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	r.obs.Gaps = append(r.obs.Gaps, open...)
@@ -228,27 +228,24 @@ func (r *reading) account(ctx context.Context, cfg aws.Config, in string) (strin
 
 // unheard says why an empty answer would prove nothing although all was read: not one call of the principal is recorded, a
 // read either. A run reads before it writes, so its name is another then, or it never came so far.
-func (r *reading) unheard(ctx context.Context, cfg aws.Config, regions []string, written []record) (why string, err error) {
+func (r *reading) unheard(ctx context.Context, cfg aws.Config, regions []string, written []record) string {
 	principal, session := r.in.Text("principal"), r.in.Text("session")
 	own := func(one record) bool {
 		return !one.at.Before(r.since.UTC().Truncate(time.Second)) && one.of(principal, session)
 	}
 	if slices.ContainsFunc(written, own) {
-		return "", nil
+		return ""
 	}
 	for _, at := range regions {
 		read, _, err := r.events(ctx, cfg, at, "true", mostReads, own)
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		if err != nil {
-			return "", err
+		if err != nil { // what was read of the writes stands
+			return "whether it is in the log at all was not read: " + err.Error()
 		}
 		if slices.ContainsFunc(read, own) {
-			return "", nil
+			return ""
 		}
 	}
-	return fmt.Sprintf("no call of it since %s was found, a read either: check the name of the role and of its session", r.since.UTC().Format(time.RFC3339)), nil
+	return fmt.Sprintf("no call of it since %s was found, a read either: check the name of the role and of its session", r.since.UTC().Format(time.RFC3339))
 }
 
 // events reads the events of one region since the run began, newest first: those that write where readOnly is "false", and until
