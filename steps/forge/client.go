@@ -22,6 +22,8 @@ const (
 	mostAnswer = 8 << 20
 	mostPages  = 20
 	mostHops   = 3
+
+	mostDigests = 20 // that are kept of one review
 )
 
 // client asks one forge.

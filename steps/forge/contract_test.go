@@ -124,15 +124,18 @@ func (w *world) tellsStale(t *testing.T) {
 	}
 }
 
+// approvedPlan is the digest that the review of the merged pull request names.
+const approvedPlan = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
+
 func (w *world) tellsMerged(t *testing.T) {
 	obs, _, err := w.look(t, "pull", steps.Params{"branch": steps.StringOf("merged")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"state": "merged", "number": count(w.merged), "merge_commit": "*", "merged_at": "*", "merged_by": w.other, "approval": "head",
-		"approvers": `["` + w.other + `"]`, "approver": w.other, "approved_at": "*", "enough": "yes", "checks_state": "success"}
+		"approvers": `["` + w.other + `"]`, "approver": w.other, "approved_at": "*", "approved_digests": `["` + approvedPlan + `"]`, "outsiders": "[]", "enough": "yes", "checks_state": "success"}
 	if w.vendor == gitlab {
-		for _, name := range []string{"approval", "approvers", "approver", "approved_at", "enough"} {
+		for _, name := range []string{"approval", "approvers", "approver", "approved_at", "approved_digests", "enough"} {
 			want[name] = "?"
 		}
 	}

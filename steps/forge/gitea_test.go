@@ -144,7 +144,7 @@ func buildGitea() (*realWorld, error) {
 	done, err := r.Pull(ctx, w.alice, "merged", "main", "Dev")
 	must(err)
 	must(r.Status(ctx, w.bob, merged, "ci/plan", "success", "", "planned"))
-	_, err = r.Review(ctx, w.bob, done, "APPROVED", merged, "")
+	_, err = r.Review(ctx, w.bob, done, "APPROVED", merged, "The plan sha256:"+approvedPlan+", as CI made it.")
 	must(err)
 	must(until(ctx, func() (bool, error) {
 		err := r.Merge(ctx, w.bob, done)

@@ -100,6 +100,7 @@ func (c gitlabReader) pull(ctx context.Context, repo string, number int64) (pull
 		p.files = append(p.files, list...)
 		return at, err
 	}))
+	p.not[partTexts] = "an approval of GitLab has no text"
 	p.not[partWriters] = "GitLab names the authors of commits by their addresses alone"
 	p.not.add(partBase, c.base(ctx, repo, &p))
 	p.not.add(partChecks, c.checks(ctx, repo, &p))

@@ -2,8 +2,11 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"handrail/steps"
 )
 
 // What Gitea and GitHub answer alike: Gitea follows the forms of GitHub.
@@ -91,14 +94,21 @@ func parseHubPulls(raw []byte, branch string, from func(number int64)) (page, er
 	return page{len(in), -1}, nil
 }
 
+// outsiders are relations of a person to a repository of GitHub without the right to write to it. An approval by one of them
+// is listed as any other ("Author association" of its GraphQL reference; "About pull request reviews").
+var outsiders = []string{"CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "NONE"}
+
 func parseHubReviews(raw []byte) ([]review, page, error) {
 	var in []struct {
 		User      *hubUser  `json:"user"`
 		State     string    `json:"state"`
+		Body      string    `json:"body"`
 		Commit    string    `json:"commit_id"`
 		At        time.Time `json:"submitted_at"`
 		Stale     bool      `json:"stale"`
 		Dismissed bool      `json:"dismissed"`
+		Official  *bool     `json:"official"`           // of Gitea
+		Relation  string    `json:"author_association"` // of GitHub
 	}
 	if err := decode(raw, &in); err != nil {
 		return nil, page{}, err
@@ -108,7 +118,8 @@ func parseHubReviews(raw []byte) ([]review, page, error) {
 		if r.User == nil || r.User.Login == "" {
 			continue // asked of a team, or the account is gone
 		}
-		v := review{login: words(r.User.Login), commit: sha(r.Commit), at: r.At, stale: r.Stale}
+		v := review{login: words(r.User.Login), commit: sha(r.Commit), at: r.At, stale: r.Stale, digests: steps.Digests(r.Body, mostDigests)}
+		v.lacks = r.Official != nil && !*r.Official || slices.Contains(outsiders, r.Relation)
 		switch state := strings.ToUpper(r.State); {
 		case state == "DISMISSED" || r.Dismissed:
 			v.says = dismissed

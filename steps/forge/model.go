@@ -64,6 +64,7 @@ const (
 	partChecks   = "checks"
 	partFiles    = "changed files"
 	partWriters  = "authors of its commits"
+	partTexts    = "texts of its approvals"
 	partOwners   = "code owners"
 	partJobs     = "jobs"
 	partState    = "state"
@@ -76,6 +77,9 @@ type review struct {
 	commit string // that it was for, "" for unknown
 	at     time.Time
 	stale  bool // the forge itself calls it outdated
+	lacks  bool // the forge itself says that it counts for nothing: the person may not write to the repository
+
+	digests []string // SHA-256 digests that its text names
 }
 
 // check is a commit status or a check of CI.

@@ -36,7 +36,9 @@ func pullFacts() []steps.Field {
 		{Name: "approver", Type: steps.String, Doc: "login of the newest of them, empty where there is none"},
 		{Name: "approved_at", Type: steps.Time, Doc: "when the newest of them approved"},
 		{Name: "approved_commit", Type: steps.Ident, Doc: "commit that the newest approval of another person was for"},
+		{Name: "approved_digests", Type: steps.Strings, Doc: "SHA-256 digests that the text of an approval of the head names, of approvers who wrote none of its commits"},
 		{Name: "older_approvers", Type: steps.Strings, Doc: "logins of others whose approval was for another commit than the head"},
+		{Name: "outsiders", Type: steps.Strings, Doc: "logins whose approval counts for nothing, since they may not write to the repository"},
 		{Name: "dismissed", Type: steps.Strings, Doc: "logins whose last word was dismissed"},
 		{Name: "refusers", Type: steps.Strings, Doc: "logins who ask for changes"},
 		{Name: "own_approval", Type: steps.Bool, Doc: "whether the author approved it"},
@@ -162,7 +164,7 @@ func orElse(text, other string) string {
 
 // tellReviews says who approved what, and in words for the summary.
 func (a asked) tellReviews(p pull, obs *steps.Observation) string {
-	all := []string{"approval", "approvers", "approver", "approved_at", "approved_commit", "older_approvers", "dismissed", "refusers", "own_approval", "reviews", "enough"}
+	all := []string{"approval", "approvers", "approver", "approved_at", "approved_commit", "approved_digests", "older_approvers", "outsiders", "dismissed", "refusers", "own_approval", "reviews", "enough"}
 	if why := p.not[partRequired]; why != "" {
 		a.f.Unknown(why, "required")
 	} else {
@@ -179,6 +181,10 @@ func (a asked) tellReviews(p pull, obs *steps.Observation) string {
 	j := judge(p)
 	a.f.Set("reviews", steps.StringsOf(j.lines))
 	a.f.Set("dismissed", steps.StringsOf(j.dismissed))
+	a.f.Set("outsiders", steps.StringsOf(j.outside))
+	if len(j.outside) > 0 {
+		obs.Say(steps.Warning, "%s may not write to the repository: that approval counts for nothing.", strings.Join(j.outside, ", "))
+	}
 	a.f.Set("refusers", steps.StringsOf(j.refusers))
 	a.f.Set("own_approval", steps.BoolOf(j.own))
 	if j.own {
@@ -186,7 +192,7 @@ func (a asked) tellReviews(p pull, obs *steps.Observation) string {
 	}
 	if j.unclear {
 		why := orElse(p.not[partCommits], "the forge does not say for which commit an approval was")
-		a.f.Unknown(why, "approval", "approvers", "approver", "approved_at", "approved_commit", "older_approvers", "enough")
+		a.f.Unknown(why, "approval", "approvers", "approver", "approved_at", "approved_commit", "approved_digests", "older_approvers", "enough")
 		obs.Say(steps.Warning, "For which commit the approvals were is unknown: %s.", why)
 		return "approved, for which commit is unknown"
 	}
@@ -196,6 +202,11 @@ func (a asked) tellReviews(p pull, obs *steps.Observation) string {
 	a.at("approved_at", j.at, "no approval of another person stands for the head")
 	a.ident("approved_commit", j.commit, "no approval of another person stands")
 	a.f.Set("approval", steps.EnumOf(j.best))
+	if why := orElse(p.not[partTexts], p.not[partWriters]); why != "" {
+		a.f.Unknown(why, "approved_digests")
+	} else {
+		a.f.Set("approved_digests", steps.StringsOf(j.digests))
+	}
 	if p.not[partRequired] != "" {
 		a.f.Unknown(p.not[partRequired], "enough")
 	} else {
@@ -277,18 +288,18 @@ func (a asked) tellOwners(p pull, obs *steps.Observation) {
 
 // judgement is what reviews come to.
 type judgement struct {
-	best                             string
-	head, older, dismissed, refusers []string
-	own, unclear                     bool
-	approver, commit                 string
-	at                               time.Time
-	lines                            []string
+	best                                      string
+	head, older, outside, dismissed, refusers []string
+	own, unclear                              bool
+	approver, commit                          string
+	at                                        time.Time
+	lines, digests                            []string
 }
 
 // judge holds the last word of each person against the head. An approval whose commit is unknown makes it unclear what is
 // approved; the author's own approves nothing.
 func judge(p pull) judgement {
-	j := judgement{best: "absent", head: []string{}, older: []string{}, dismissed: []string{}, refusers: []string{}, lines: []string{}}
+	j := judgement{best: "absent", head: []string{}, older: []string{}, outside: []string{}, dismissed: []string{}, refusers: []string{}, lines: []string{}, digests: []string{}}
 	for _, r := range p.reviews {
 		when := "at a time that is unknown"
 		if !r.at.IsZero() {
@@ -304,11 +315,16 @@ func judge(p pull) judgement {
 			j.refusers = append(j.refusers, r.login)
 		case r.login == p.author:
 			j.own = true
+		case r.lacks:
+			j.outside = append(j.outside, r.login)
 		case r.commit == "":
 			j.unclear = true
 		case r.commit == p.head && !r.stale:
 			j.head = append(j.head, r.login)
 			j.approver, j.commit, j.at = r.login, r.commit, r.at
+			if !slices.Contains(p.writers, r.login) {
+				j.digests = unique(append(j.digests, r.digests...))
+			}
 		default:
 			j.older = append(j.older, r.login)
 			if len(j.head) == 0 {

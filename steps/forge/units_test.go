@@ -22,6 +22,7 @@ func at(hour int) time.Time { return time.Date(2026, 1, 2, hour, 0, 0, 0, time.U
 // TestJudge: whose approval of which commit stands.
 func TestJudge(t *testing.T) {
 	t.Parallel()
+	d1, d2 := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	for _, tc := range []struct {
 		name    string
 		reviews []review
@@ -30,24 +31,49 @@ func TestJudge(t *testing.T) {
 		own     bool
 		head    int
 		refuse  int
+		digests []string
 	}{
-		{"none", nil, "absent", false, false, 0, 0},
-		{"of the head", []review{{login: "b", says: approved, commit: "h", at: at(1)}}, "head", false, false, 1, 0},
-		{"of the head, outdated for the forge", []review{{login: "b", says: approved, commit: "h", at: at(1), stale: true}}, "older", false, false, 0, 0},
-		{"of an older commit", []review{{login: "b", says: approved, commit: "o", at: at(1)}}, "older", false, false, 0, 0},
-		{"of no commit that is known", []review{{login: "b", says: approved, at: at(1)}}, "absent", true, false, 0, 0},
-		{"the author's own", []review{{login: "a", says: approved, commit: "h", at: at(1)}}, "own", false, true, 0, 0},
-		{"the author's own, of no known commit", []review{{login: "a", says: approved, at: at(1)}}, "own", false, true, 0, 0},
-		{"taken back", []review{{login: "b", says: approved, commit: "h", at: at(1)}, {login: "b", says: changes, commit: "h", at: at(2)}}, "absent", false, false, 0, 1},
-		{"taken back, listed the other way", []review{{login: "b", says: changes, commit: "h", at: at(2)}, {login: "b", says: approved, commit: "h", at: at(1)}}, "absent", false, false, 0, 1},
-		{"a comment takes nothing back", []review{{login: "b", says: approved, commit: "h", at: at(1)}, {login: "b", says: comment, commit: "h", at: at(2)}}, "head", false, false, 1, 0},
-		{"dismissed", []review{{login: "b", says: dismissed, commit: "h", at: at(1)}}, "absent", false, false, 0, 0},
-		{"one older, one of the head", []review{{login: "b", says: approved, commit: "o", at: at(1)}, {login: "c", says: approved, commit: "h", at: at(2)}}, "head", false, false, 1, 0},
-		{"given again", []review{{login: "b", says: approved, commit: "o", at: at(1)}, {login: "b", says: approved, commit: "h", at: at(2)}}, "head", false, false, 1, 0},
+		{name: "by its digest", reviews: []review{{login: "b", says: approved, commit: "h", digests: []string{d1, d2}}}, best: "head", head: 1, digests: []string{d1, d2}},
+		{name: "an older commit, by its digest", reviews: []review{{login: "b", says: approved, commit: "o", digests: []string{d1}}}, best: "older"},
+		{name: "a comment names a digest", reviews: []review{{login: "b", says: approved, commit: "h", at: at(1)}, {login: "b", says: comment, commit: "h", at: at(2), digests: []string{d1}}}, best: "head", head: 1},
+		{name: "one who wrote a commit names a digest", reviews: []review{{login: "w", says: approved, commit: "h", digests: []string{d1}}}, best: "head", head: 1},
+		{name: "the author names a digest", reviews: []review{{login: "a", says: approved, commit: "h", digests: []string{d1}}}, best: "own", own: true},
+		{name: "a stranger approves", reviews: []review{{login: "x", says: approved, commit: "h", lacks: true, digests: []string{d1}}}, best: "absent"},
+		{name: "given again for another plan", reviews: []review{{login: "b", says: approved, commit: "h", at: at(1), digests: []string{d1}}, {login: "b", says: approved, commit: "h", at: at(2), digests: []string{d2}}}, best: "head", head: 1, digests: []string{d2}},
+		{"none", nil, "absent", false, false, 0, 0, nil},
+		{"of the head", []review{{login: "b", says: approved, commit: "h", at: at(1)}}, "head", false, false, 1, 0, nil},
+		{"of the head, outdated for the forge", []review{{login: "b", says: approved, commit: "h", at: at(1), stale: true}}, "older", false, false, 0, 0, nil},
+		{"of an older commit", []review{{login: "b", says: approved, commit: "o", at: at(1)}}, "older", false, false, 0, 0, nil},
+		{"of no commit that is known", []review{{login: "b", says: approved, at: at(1)}}, "absent", true, false, 0, 0, nil},
+		{"the author's own", []review{{login: "a", says: approved, commit: "h", at: at(1)}}, "own", false, true, 0, 0, nil},
+		{"the author's own, of no known commit", []review{{login: "a", says: approved, at: at(1)}}, "own", false, true, 0, 0, nil},
+		{"taken back", []review{{login: "b", says: approved, commit: "h", at: at(1)}, {login: "b", says: changes, commit: "h", at: at(2)}}, "absent", false, false, 0, 1, nil},
+		{"taken back, listed the other way", []review{{login: "b", says: changes, commit: "h", at: at(2)}, {login: "b", says: approved, commit: "h", at: at(1)}}, "absent", false, false, 0, 1, nil},
+		{"a comment takes nothing back", []review{{login: "b", says: approved, commit: "h", at: at(1)}, {login: "b", says: comment, commit: "h", at: at(2)}}, "head", false, false, 1, 0, nil},
+		{"dismissed", []review{{login: "b", says: dismissed, commit: "h", at: at(1)}}, "absent", false, false, 0, 0, nil},
+		{"one older, one of the head", []review{{login: "b", says: approved, commit: "o", at: at(1)}, {login: "c", says: approved, commit: "h", at: at(2)}}, "head", false, false, 1, 0, nil},
+		{"given again", []review{{login: "b", says: approved, commit: "o", at: at(1)}, {login: "b", says: approved, commit: "h", at: at(2)}}, "head", false, false, 1, 0, nil},
 	} {
-		j := judge(pull{author: "a", head: "h", reviews: tc.reviews})
-		if j.best != tc.best || j.unclear != tc.unclear || j.own != tc.own || len(j.head) != tc.head || len(j.refusers) != tc.refuse {
+		j := judge(pull{author: "a", writers: []string{"a", "w"}, head: "h", reviews: tc.reviews})
+		if j.best != tc.best || j.unclear != tc.unclear || j.own != tc.own || len(j.head) != tc.head || len(j.refusers) != tc.refuse || !slices.Equal(j.digests, tc.digests) {
 			t.Errorf("%s: %+v", tc.name, j)
+		}
+	}
+}
+
+// TestOutsiders: an approval by a person who may not write to the repository is listed, and counts for nothing.
+func TestOutsiders(t *testing.T) {
+	t.Parallel()
+	for says, counts := range map[string]bool{
+		`"official": true`: true, `"official": false`: false, // Gitea
+		`"author_association": "OWNER"`: true, `"author_association": "COLLABORATOR"`: true, `"author_association": "NONE"`: false, `"author_association": "CONTRIBUTOR"`: false, // GitHub
+	} {
+		list, _, err := parseHubReviews([]byte(`[{"user": {"login": "x"}, "state": "APPROVED", "commit_id": "` + strings.Repeat("a", 40) + `", ` + says + `}]`))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %v, %v", says, list, err)
+		}
+		if j := judge(pull{author: "a", head: strings.Repeat("a", 40), reviews: list}); (j.best == "head") != counts || (len(j.outside) == 0) != counts {
+			t.Errorf("%s: %+v", says, j)
 		}
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
-	"strings"
 
 	"handrail/steps"
 	"handrail/steps/terraform/module"
@@ -31,9 +29,6 @@ func RecordFacts() []steps.Field {
 
 // RecordProbe is terraform/plan-record.
 type RecordProbe struct{ Env steps.Env }
-
-// sha256Form is a digest as records write it, by itself and not inside of a longer word.
-var sha256Form = regexp.MustCompile(`(?i)(?:^|[^0-9a-z])([0-9a-f]{64})(?:$|[^0-9a-z])`)
 
 // Probe implements steps.Prober.
 func (p RecordProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
@@ -60,17 +55,7 @@ func (p RecordProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	if info, err := os.Stat(name); err == nil {
 		f.Set("written", steps.TimeOf(info.ModTime()))
 	}
-	var digests []string
-	for rest := string(text); len(digests) < mostNamed; {
-		at := sha256Form.FindStringSubmatchIndex(rest)
-		if at == nil {
-			break
-		}
-		if d := strings.ToLower(rest[at[2]:at[3]]); !slices.Contains(digests, d) {
-			digests = append(digests, d)
-		}
-		rest = rest[at[3]:]
-	}
+	digests := steps.Digests(string(text), mostNamed)
 	f.Set("digests", steps.StringsOf(digests))
 	want := in.Text("digest")
 	switch {
