@@ -117,7 +117,7 @@ var walks = map[string]struct {
 	"moved-base (old-head)":             {},
 	"moved-base (only-updated)":         {},
 	"expired-artifact":                  {acts: 1, writes: -1},
-	"expired-artifact (uploaded-again)": {says: []string{"approves its head by the digest of this plan"}},
+	"expired-artifact (uploaded-again)": {says: []string{"approves its head and names this plan by its digest"}},
 	"older-runner":                      {},
 	"older-runner (same-pin)":           {},
 	"older-head":                        {},
