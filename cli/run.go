@@ -13,6 +13,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/cli/settings"
+	"handrail/cli/watchdog"
 	"handrail/runbooks"
 	"handrail/session"
 	"handrail/session/walk"
@@ -24,8 +25,9 @@ func runCommand(p *process.Program) *cobra.Command {
 	var pairs []string
 	var file string
 	var dry, template bool
+	var dog watchdog.Flags
 	cmd := &cobra.Command{
-		Use: "run RUNBOOK --answers FILE", Short: "Open an incident and walk it headless, by an answers file",
+		Use: "run RUNBOOK --answers FILE", Short: "Walk a runbook headless, by an answers file, or read its watches once",
 		Long: `run opens an incident and does what the loop recommends as long as the answers
 file says how. It ends when the incident is closed or the file has no word for
 what comes next; the exit code says which. What the terminal would not take is refused
@@ -37,15 +39,24 @@ file says otherwise with a reason.
 
 --template prints such a file to fill in, with every question, its choices and the
 defaults as comments; handrail bundle export --answers makes one from an incident.
-With --dry-run it opens nothing and lists every read that the runbook may do.`,
+With --dry-run it opens nothing and lists every read that the runbook may do.
+
+With --check it opens no incident and keeps nothing: it reads the probes and watches of a
+runbook that has nothing else once, for a scheduler. It ends with 0 where every watch is
+green, and with 3 where one is not or cannot be told. --junit and --textfile write the same for
+CI and for Prometheus.`,
 		Args: process.Exactly("a RUNBOOK; see `handrail runbook list`"),
 	}
 	cmd.Flags().StringArrayVarP(&pairs, "param", "p", nil, "a parameter of the runbook, as `name=value`; may be repeated")
 	cmd.Flags().StringVar(&file, "answers", "", "answers `file`")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list the reads and do none of them")
 	cmd.Flags().BoolVar(&template, "template", false, "print an answers file to fill in, and open nothing")
+	dog.Add(cmd)
 	o := process.OutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := dog.Fit(file != "" || dry || template); err != nil {
+			return err
+		}
 		if template && (file != "" || dry) {
 			return process.Usage("leave out --answers and --dry-run", "--template only prints a file to fill in")
 		}
@@ -57,6 +68,13 @@ With --dry-run it opens nothing and lists every read that the runbook may do.`,
 		given, err := settings.Pairs(pairs)
 		if err != nil {
 			return err
+		}
+		if dog.On {
+			return dog.Run(cmd.Context(), p, b, given, *o, func(digest string) (watchdog.Read, error) {
+				by, err := newAsideReader(cmd.Context(), p)
+				by.env.Runbook = digest
+				return by.read, err
+			})
 		}
 		if template {
 			_, err := talk{p.Stdout}.Write([]byte(walk.Template(rb, given)))

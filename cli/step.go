@@ -17,8 +17,10 @@ import (
 	"handrail/cli/settings"
 	"handrail/evidence/redact"
 	"handrail/runbooks"
+	"handrail/session"
 	"handrail/steps"
 	"handrail/steps/catalog"
+	"handrail/steps/fault"
 )
 
 // kind is the public form of a step kind.
@@ -145,7 +147,11 @@ a scheduler then reminds of what is still suspended.`,
 		if err != nil {
 			return process.Usage("see `handrail step show "+k.Name+"`", "%w", err)
 		}
-		read, err := readOnce(cmd.Context(), p, k, in)
+		by, err := newAsideReader(cmd.Context(), p)
+		if err != nil {
+			return err
+		}
+		read, err := by.doc(cmd.Context(), k, in)
 		if err != nil {
 			return err
 		}
@@ -172,32 +178,47 @@ type readDoc struct {
 	order []steps.Field
 }
 
-// readOnce runs a probe, and redacts what it tells before anything of it is shown.
-func readOnce(ctx context.Context, p *process.Program, k steps.Kind, in steps.Params) (readDoc, error) {
+// asideReader reads probes outside of an incident, and redacts what they tell before anything of it is judged or shown.
+type asideReader struct {
+	env steps.Env
+	red *redact.Redactor
+}
+
+func newAsideReader(ctx context.Context, p *process.Program) (asideReader, error) {
 	c, err := newConfig(p)
 	if err != nil {
-		return readDoc{}, err
+		return asideReader{}, err
 	}
 	if err := signIn(ctx, p, &c); err != nil {
-		return readDoc{}, err
+		return asideReader{}, err
 	}
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
-		return readDoc{}, err
+		return asideReader{}, err
 	}
 	team, err := settings.TeamRules(p)
 	if err != nil {
-		return readDoc{}, err
+		return asideReader{}, err
 	}
 	red, err := redact.New(key, team)
+	return asideReader{c.Env, red}, err
+}
+
+// read is one read within the time that its kind has. A panic of it is an error.
+func (r asideReader) read(ctx context.Context, k steps.Kind, in steps.Params) (steps.Observation, error) {
+	d, err := r.doc(ctx, k, in)
+	return steps.Observation{Summary: d.Summary, Command: d.Command, Facts: d.Facts, Findings: d.Findings, Gaps: d.Gaps}, err
+}
+
+func (r asideReader) doc(ctx context.Context, k steps.Kind, in steps.Params) (d readDoc, err error) {
+	ctx, cancel := context.WithTimeout(ctx, session.Span(k, in))
+	defer cancel()
+	defer fault.To(func(f error) { d, err = readDoc{}, errors.New(r.red.Text(f.Error())) })
+	obs, err := k.Reads(r.env).Probe(ctx, in, asideSink{steps.SecretsOnly(r.red.Secret), r.red})
 	if err != nil {
-		return readDoc{}, err
+		return readDoc{}, errors.New(r.red.Text(err.Error()))
 	}
-	obs, err := k.Reads(c.Env).Probe(ctx, in, asideSink{steps.SecretsOnly(red.Secret), red})
-	if err != nil {
-		return readDoc{}, errors.New(red.Text(err.Error()))
-	}
-	return redactedDoc(red, readDoc{Name: k.Name, Summary: obs.Summary, Command: obs.Command, Facts: obs.Facts, Findings: process.OrEmpty(obs.Findings), Gaps: process.OrEmpty(obs.Gaps), order: k.Facts})
+	return redactedDoc(r.red, readDoc{Name: k.Name, Summary: obs.Summary, Command: obs.Command, Facts: obs.Facts, Findings: process.OrEmpty(obs.Findings), Gaps: process.OrEmpty(obs.Gaps), order: k.Facts})
 }
 
 // redactedDoc goes over every value of a document.

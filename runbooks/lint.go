@@ -71,6 +71,9 @@ func (l *linter) at(e *expr, hint, format string, args ...any) {
 // failure domains.
 func (l *linter) tables() {
 	b := l.b
+	if b.OnlyReads() {
+		return // a watchdog's: it recovers nothing
+	}
 	if len(b.Matrix) == 0 {
 		l.fail(nil, "as in matrix: 8, or matrix: [7, 6] with the main row first; see docs/doctrine.md", "it names no row of the decision matrix")
 	} else if row, ok := triage.Matrix(b.Matrix[0]); ok && b.Departs == "" {
@@ -93,6 +96,13 @@ func (l *linter) tables() {
 			}
 		}
 	}
+}
+
+// OnlyReads reports whether all that the author wrote are probes, watches and notes.
+func (r *Runbook) OnlyReads() bool {
+	return !slices.ContainsFunc(r.Steps, func(s Step) bool {
+		return !s.Builtin && s.Kind != triage.ProbeStep && s.Kind != triage.WatchStep && s.Kind != triage.NoteStep
+	})
 }
 
 // groups refuses a named group that was likely meant to fill a parameter and fills none. A

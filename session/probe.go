@@ -71,13 +71,7 @@ func (s *Session) startProbe(in triage.Intent) error {
 		s.work.Done()
 		return err
 	}
-	span := probeTime
-	if kind.Class == steps.Heavy {
-		span = heavyTime
-	}
-	if kind.Takes != nil {
-		span = min(kind.Takes(params), heavyTime)
-	}
+	span := Span(kind, params)
 	ctx, cancel := context.WithTimeout(s.ctx, span)
 	began := s.cfg.Now()
 	s.flight[in.Step] = &flight{step: in.Step, kind: kind.Name, started: began, until: began.Add(span), log: s.live.Begin(), cancel: cancel, over: make(chan struct{})}
@@ -110,6 +104,17 @@ func (s *Session) unread(step triage.Step, kind steps.Kind, n int, obs steps.Obs
 		return err
 	}
 	return s.finishProbe(s.ctx, step.ID, n, kind, obs, why, nil, nil)
+}
+
+// Span is how long a probe may take.
+func Span(k steps.Kind, in steps.Params) time.Duration {
+	switch {
+	case k.Takes != nil:
+		return min(k.Takes(in), heavyTime)
+	case k.Class == steps.Heavy:
+		return heavyTime
+	}
+	return probeTime
 }
 
 // layers names what keeps a probe of this kind from writing.
