@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"runtime"
 	"slices"
@@ -50,6 +51,14 @@ func Library(cat steps.Catalog) ([]*Runbook, error) {
 	}
 	work.Wait()
 	return slices.DeleteFunc(out, func(b *Runbook) bool { return b == nil }), errors.Join(append(bad, broken...)...)
+}
+
+// OfLibrary reads the one runbook of the library that has an id. The error wraps [fs.ErrNotExist] where there is none.
+func OfLibrary(id string, cat steps.Catalog) (*Runbook, error) {
+	if strings.ContainsAny(id, `/\.`) {
+		return nil, fmt.Errorf("the library has no runbook %q: %w", id, fs.ErrNotExist)
+	}
+	return fromLibrary(id+".yaml", cat)
 }
 
 // fromLibrary parses one file, nil with an error.

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 	"sync"
 
@@ -14,17 +16,30 @@ import (
 // every screen asks for some: they are read once.
 var embedded = sync.OnceValues(func() ([]*runbooks.Runbook, error) { return runbooks.Library(catalog.New()) })
 
+// single are those of them that were asked for by their id, before all were: to begin with one waits for no other.
+var single sync.Map // of id to func() (*runbooks.Runbook, error)
+
+// embeddedOne reads one. The error wraps fs.ErrNotExist where none has the id.
+func embeddedOne(id string) (*runbooks.Runbook, error) {
+	read, _ := single.LoadOrStore(id, sync.OnceValues(func() (*runbooks.Runbook, error) { return runbooks.OfLibrary(id, catalog.New()) }))
+	return read.(func() (*runbooks.Runbook, error))() //nolint:forcetypeassert // nothing else is stored
+}
+
 // Embedded returns a runbook that comes with the program: drills are about those.
 func Embedded(id string) (*runbooks.Runbook, error) {
+	rb, err := embeddedOne(id)
+	if err == nil {
+		return rb, rb.Check()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	list, err := embedded()
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	for _, rb := range list {
-		if rb.ID == id {
-			return rb, rb.Check()
-		}
 		ids = append(ids, rb.ID)
 	}
 	return nil, process.Unknown("runbook", id, ids, "handrail runbook list")

@@ -60,21 +60,9 @@ type Shelf struct {
 // and those that come with the program. A file that is wrong keeps no other from being used.
 // Expressions are not compiled yet: the first screen waits for this.
 func ShelfOf(p *process.Program) (Shelf, error) {
-	var s Shelf
-	for _, at := range []struct {
-		of  Origin
-		dir func() (string, error)
-	}{{OfRepository, func() (string, error) { return repositoryBooks(p) }}, {OfTeam, func() (string, error) { return teamBooks(p) }}} {
-		dir, err := at.dir()
-		if err != nil {
-			return s, err
-		}
-		if dir == "" {
-			continue
-		}
-		if err := s.gather(at.of, dir); err != nil {
-			return s, err
-		}
+	s, err := ownShelf(p)
+	if err != nil {
+		return s, err
 	}
 	own, err := embedded()
 	if err != nil {
@@ -92,6 +80,32 @@ func ShelfOf(p *process.Program) (Shelf, error) {
 	}
 	slices.SortStableFunc(s.Books, func(a, b Book) int { return cmp.Compare(a.ID, b.ID) })
 	return s, nil
+}
+
+// ownShelf gathers the runbooks of the repository and the team alone.
+func ownShelf(p *process.Program) (Shelf, error) {
+	var s Shelf
+	for _, at := range []struct {
+		of  Origin
+		dir func() (string, error)
+	}{{OfRepository, func() (string, error) { return repositoryBooks(p) }}, {OfTeam, func() (string, error) { return teamBooks(p) }}} {
+		dir, err := at.dir()
+		if err != nil {
+			return s, err
+		}
+		if dir == "" {
+			continue
+		}
+		if err := s.gather(at.of, dir); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// has reports whether a file of the shelf, right or wrong, has an id.
+func (s Shelf) has(id string) bool {
+	return slices.ContainsFunc(s.all, func(b Book) bool { return b.ID == id }) || slices.ContainsFunc(s.Bad, func(b Bad) bool { return b.ID == id })
 }
 
 // Name is what a runbook of the shelf is begun with: where a nearer file of its id is wrong, the
@@ -215,16 +229,29 @@ func Look(p *process.Program, name string) (Book, error) {
 	if isFile(name) {
 		return lookFile(p, name)
 	}
-	s, err := ShelfOf(p)
-	if err != nil {
-		return Book{}, err
-	}
 	id, from := name, Origin("")
 	if of, rest, ok := strings.Cut(name, ":"); ok {
 		id, from = rest, Origin(of)
 		if !slices.Contains([]Origin{OfRepository, OfTeam, OfHandrail}, from) {
 			return Book{}, process.Usage("write repository:ID, team:ID or embedded:ID", "there is no origin of runbooks %q", of)
 		}
+	}
+	own, err := ownShelf(p)
+	if err != nil {
+		return Book{}, err
+	}
+	if !own.has(id) && (from == "" || from == OfHandrail) { // no other has to be read
+		rb, err := embeddedOne(id)
+		if err == nil {
+			return Book{Runbook: rb, Origin: OfHandrail}, rb.Check()
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Book{}, err
+		}
+	}
+	s, err := ShelfOf(p)
+	if err != nil {
+		return Book{}, err
 	}
 	return s.find(p, id, from)
 }
