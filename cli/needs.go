@@ -69,6 +69,8 @@ func called(part string) string {
 		return "Gatekeeper"
 	case "redis":
 		return "Redis (unpacked)"
+	case "mariadb":
+		return "MariaDB (unpacked)"
 	case "gitea":
 		return "a forge (Gitea; it needs a C compiler)"
 	case "git":

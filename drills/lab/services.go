@@ -51,6 +51,7 @@ func services() []service {
 		{Part{Name: "redis", Program: "redis-server", module: filepath.Join("lab", "redis"), target: "redis-server", made: debianProgram}, serveRedis},
 		giteaPart(),
 		{Part{Name: "prometheus", Program: "prometheus", module: filepath.Join("lab", "prometheus"), target: "prometheus", made: debianProgram}, servePrometheus},
+		{Part{Name: "mariadb", Program: "mariadb", module: filepath.Join("lab", "mariadb"), target: "mariadbd", made: mariaProgram}, serveMaria},
 		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
 	}
 }
@@ -96,11 +97,16 @@ func Service(ctx context.Context, o Options, name string) (string, error) {
 // Process says how a service is started at addr with its data in dir, building it when it
 // is missing, and what its users need, as KEY=value.
 func (l *Lab) Process(ctx context.Context, name, dir, addr string) (p Process, tell []string, err error) {
+	return l.options().Process(ctx, name, dir, addr)
+}
+
+// Process is [Lab.Process] where there is no lab.
+func (o Options) Process(ctx context.Context, name, dir, addr string) (p Process, tell []string, err error) {
 	what, err := serviceNamed(name)
 	if err != nil {
 		return p, nil, err
 	}
-	program, err := Service(ctx, l.options(), name)
+	program, err := Service(ctx, o, name)
 	if err != nil {
 		return p, nil, err
 	}

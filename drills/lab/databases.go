@@ -127,3 +127,94 @@ func servePostgres(_, addr string) (launch, error) {
 		tell: []string{"PGHOST=" + host, "PGPORT=" + port, "PGUSER=lab", "PGPASSWORD=" + password, "PGDATABASE=postgres", "PGSSLMODE=disable"},
 	}, nil
 }
+
+// ErrNoMaria says that MariaDB cannot be had here.
+var ErrNoMaria = errors.New("MariaDB was not found in PATH nor where Debian puts it, and apt-get cannot fetch it: install the packages mariadb-server-core and mariadb-client-core; they need not run")
+
+// mariaProgram writes a launcher whose first argument says what it is to do: install makes a folder of data with no account but
+// the root of its socket, server serves it, client asks it. The programs are those of this machine, else of the packages of Debian
+// that packages.txt in src names, unpacked beside the launcher and not installed.
+func mariaProgram(ctx context.Context, part Part, src, path string) error {
+	usr, libs := "/usr", []string(nil)
+	whole := func() bool {
+		return isProgram(filepath.Join(usr, "sbin", part.target)) && isProgram(filepath.Join(usr, "bin", "mariadb")) && isFile(filepath.Join(usr, "share/mysql/mysql_system_tables.sql"))
+	}
+	if !whole() {
+		d := debian{ctx: ctx, home: filepath.Join(filepath.Dir(path), unpacked)}
+		wrap := func(err error) error { return fmt.Errorf("%w (%v)", ErrNoMaria, err) }
+		if err := d.packages(src, func(list string) (string, error) { return list, nil }); err != nil {
+			return wrap(err)
+		}
+		if usr = filepath.Join(d.home, "usr"); !whole() {
+			return wrap(errors.New("its packages hold something else than was expected"))
+		}
+		programs := []string{filepath.Join(usr, "sbin", part.target), filepath.Join(usr, "bin", "mariadb")}
+		if err := errors.Join(d.libraries(programs, "mariadb-server-core", "mariadb-client-core"), d.strip()); err != nil {
+			return wrap(err)
+		}
+		libs = d.paths()
+	}
+	return os.WriteFile(path, []byte(mariaLauncher(usr, part.target, libs)), 0o700)
+}
+
+func mariaLauncher(usr, server string, libs []string) string {
+	launcher := "#!/bin/sh\n"
+	if len(libs) > 0 {
+		launcher += fmt.Sprintf("export LD_LIBRARY_PATH=%q\n", strings.Join(libs, ":"))
+	}
+	// Its tables grant root@127.0.0.1 everything without a password: loopback is open to every user of this machine, the folder of
+	// the socket is not.
+	return launcher + fmt.Sprintf(`usr=%q
+tool=$1; shift; config=$1; shift
+server() { exec "$usr/sbin/%s" "$config" --basedir="$usr" --lc-messages-dir="$usr/share/mysql" --character-sets-dir="$usr/share/mysql/charsets" "$@"; }
+case $tool in
+install)
+	{
+		echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'
+		cat "$usr/share/mysql/mysql_system_tables.sql" "$usr/share/mysql/mysql_system_tables_data.sql" "$usr/share/mysql/mysql_performance_tables.sql"
+		echo "DELETE FROM global_priv WHERE Host <> 'localhost';"
+	} | server --bootstrap --skip-log-bin ;;
+server) server "$@" ;;
+client) exec "$usr/bin/mariadb" "$config" "$@" ;;
+*) echo "no tool $tool" >&2; exit 2 ;;
+esac
+`, usr, server)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// serveMaria keeps a database in dir/data and its settings in dir/my.cnf, whose end the caller may add to before the server
+// starts. Its root is whoever reaches the socket in dir/data.
+func serveMaria(dir, addr string) (launch, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return launch{}, err
+	}
+	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "my.cnf")
+	text := fmt.Sprintf(`[client]
+socket=mysql.sock
+[mariadbd]
+datadir=%[1]q
+tmpdir=%[1]q
+bind-address=%[2]s
+port=%[3]s
+socket=mysql.sock
+pid-file=mysql.pid
+skip-name-resolve
+performance-schema=OFF
+innodb-buffer-pool-size=16M
+innodb-log-file-size=4M
+innodb-flush-log-at-trx-commit=0
+`, data, host, port)
+	if os.Geteuid() == 0 {
+		text += "user=root\n" // it refuses to run as root where it is not told to
+	}
+	if err := errors.Join(os.MkdirAll(data, 0o700), replace(config, []byte(text))); err != nil {
+		return launch{}, err
+	}
+	at := "--defaults-file=" + config
+	return launch{args: []string{"server", at}, first: []string{"install", at}, tell: []string{"MARIADB_CONFIG=" + config}}, nil
+}
