@@ -139,6 +139,7 @@ var rooms = []room{
 	{path: "handrail/drills/lab/gitops", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/lab/forge", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/lab/mariadb", ours: []string{"=handrail/drills/lab"}},
+	{path: "handrail/drills/lab/minio", ours: []string{"=handrail/drills/lab"}},
 	{path: "handrail/drills/bucket"},
 	{path: "handrail/drills/keycloak", ours: []string{"=handrail/drills/bucket"}}, // stands in for a server, and ends as the bucket does
 	{path: "handrail/drills/store", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket"}, libs: []string{aws, azure, pgLib}},

@@ -69,6 +69,8 @@ func called(part string) string {
 		return "Gatekeeper"
 	case "redis":
 		return "Redis (unpacked)"
+	case "minio", "minio-admin":
+		return "MinIO"
 	case "mariadb":
 		return "MariaDB (unpacked)"
 	case "gitea":

@@ -52,6 +52,7 @@ func services() []service {
 		giteaPart(),
 		{Part{Name: "prometheus", Program: "prometheus", module: filepath.Join("lab", "prometheus"), target: "prometheus", made: debianProgram}, servePrometheus},
 		{Part{Name: "mariadb", Program: "mariadb", module: filepath.Join("lab", "mariadb"), target: "mariadbd", made: mariaProgram}, serveMaria},
+		{minioPart("minio", "minio", "github.com/minio/minio"), serveMinio},
 		{Part{Name: "records", Program: "terraform-provider-records", module: filepath.Join("lab", "records"), target: ".", ldflags: "-s -w"}, serveRecords},
 	}
 }
@@ -78,6 +79,9 @@ func BuildServices(ctx context.Context, o Options) error {
 		if _, err := Service(ctx, o, part.Name); err != nil {
 			return err
 		}
+	}
+	if _, err := MinioAdmin(ctx, o); err != nil {
+		return err
 	}
 	return o.buildControllers(ctx)
 }
@@ -385,6 +389,34 @@ PROVIDER = memory
 		env:  []string{"GITEA_WORK_DIR=" + dir, "TMPDIR=" + dir},
 		tell: []string{"GITEA_CONFIG=" + name, "GITEA_SERVER_URL=http://" + addr},
 	}, replace(name, []byte(config))
+}
+
+// minioPart is one of the two programs of that module: the store, and what administers it. Neither is linked into anything else:
+// their license is the AGPL.
+func minioPart(name, program, target string) Part {
+	return Part{Name: name, Program: program, module: filepath.Join("lab", "minio"), target: target, ldflags: "-s -w"}
+}
+
+// MinioAdmin returns the path of the program that administers a MinIO, building it when it is missing.
+func MinioAdmin(ctx context.Context, o Options) (string, error) {
+	o, err := o.filled()
+	if err != nil {
+		return "", err
+	}
+	return o.ensure(ctx, minioPart("minio-admin", "minio-admin", "."))
+}
+
+// serveMinio keeps objects, accounts and settings in dir/data. It dials nothing: no update check, no console, no other node. It
+// listens on [::1] as well. What its users need stands in the variables of the AWS tools; those keys may administer it too.
+func serveMinio(dir, addr string) (launch, error) {
+	data, access, secret := filepath.Join(dir, "data"), "LAB"+randomHex(8), randomHex(20)
+	return launch{
+		args: []string{"server", "--quiet", "--address", addr, data},
+		env: []string{"MINIO_ROOT_USER=" + access, "MINIO_ROOT_PASSWORD=" + secret, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "MINIO_CALLHOME_ENABLE=off",
+			"MINIO_CONFIG_ENV_FILE=" + filepath.Join(dir, "none"), "TMPDIR=" + dir},
+		ready: "/minio/health/ready",
+		tell:  []string{"AWS_ENDPOINT_URL_S3=http://" + addr, "AWS_ACCESS_KEY_ID=" + access, "AWS_SECRET_ACCESS_KEY=" + secret, "AWS_REGION=us-east-1"},
+	}, os.MkdirAll(data, 0o700)
 }
 
 // link gives the server the folders beside its program that it looks for in its own.
