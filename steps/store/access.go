@@ -42,7 +42,7 @@ func (p accessProbe) Probe(ctx context.Context, in steps.Params, out steps.Sink)
 	if err != nil {
 		return steps.Observation{}, fmt.Errorf("policy of the bucket: %w", err)
 	}
-	r := iam.Request{Principal: in.Text("principal"), Action: in.Text("action"), Resource: in.Text("target"), Context: known(in.Text("context"))}
+	r := iam.Request{Principal: in.Text("principal"), Action: in.Text("action"), Resource: in.Text("target"), Context: withPrincipal(known(in.Text("context")), in.Text("principal"))}
 	f := steps.NewFacts(accessFacts())
 	d := iam.Decide(r, identity, bucket)
 	tell(f, in, d)

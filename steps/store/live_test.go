@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"handrail/drills/lab"
+	"handrail/drills/lab/minio"
 	"handrail/steps"
 	"handrail/steps/stepstest"
 )
@@ -174,6 +175,56 @@ func TestWhatTheStoreOfTheLabDenies(t *testing.T) {
 		}
 		if got := strings.Join(denied, " "); got != tc.denied {
 			t.Errorf("%s: denied are %q, want %q", name, got, tc.denied)
+		}
+	}
+}
+
+// TestWhatMinioDenies: a policy of a bucket binds none who signs in there, and NotPrincipal is refused. docs/store.md has it.
+func TestWhatMinioDenies(t *testing.T) {
+	t.Parallel()
+	s, err := minio.Start(t.Context(), lab.Options{}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const secret = "writer-of-the-lab"
+	client := func(who aws.CredentialsProvider) *s3.Client {
+		return s3.New(s3.Options{BaseEndpoint: &s.URL, UsePathStyle: true, Region: "us-east-1", RetryMaxAttempts: 1, Credentials: who})
+	}
+	owner, writer := client(credentials.NewStaticCredentialsProvider(s.Access, s.Secret, "")), client(credentials.NewStaticCredentialsProvider("writer", secret, ""))
+	_, err = owner.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("media")})
+	for _, err := range []error{err, s.User("writer", secret), s.Policy("write", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}]}`), s.Attach("writer", "write")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := func(text string) error {
+		_, err := owner.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: aws.String("media"), Policy: &text})
+		return err
+	}
+	put := func(c *s3.Client) error {
+		_, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("media"), Key: aws.String("x"), Body: strings.NewReader("x")})
+		return err
+	}
+	everyone := `{"Effect":"%s","Principal":{"AWS":["*"]},"Action":["s3:PutObject"],"Resource":["arn:aws:s3:::media/*"]}`
+	if err := set(doc(fmt.Sprintf(everyone, "Allow"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(client(aws.AnonymousCredentials{})); err != nil {
+		t.Errorf("an anonymous put that the bucket allows: %v", err)
+	}
+	if err := set(doc(fmt.Sprintf(everyone, "Deny"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(client(aws.AnonymousCredentials{})); err == nil {
+		t.Error("an anonymous put passes a Deny")
+	}
+	if err := put(writer); err != nil {
+		t.Errorf("a Deny of the bucket binds a user: %v", err)
+	}
+	for what, text := range map[string]string{"NotPrincipal": strings.Replace(fmt.Sprintf(everyone, "Deny"), "Principal", "NotPrincipal", 1), "a principal by name": strings.Replace(fmt.Sprintf(everyone, "Deny"), "*", "arn:aws:iam::000000000000:user/writer", 1)} {
+		if err := set(doc(text)); (err == nil) != (what != "NotPrincipal") {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func lastPart(name string) string {
 
 // decide says what one may do by its own policies and one of the bucket, nil for none.
 func (p people) decide(name, action, resource string, bucket *iam.Policy) iam.Decision {
-	r := iam.Request{Principal: name, Action: action, Resource: resource, Context: p.context(name)}
+	r := iam.Request{Principal: name, Action: action, Resource: resource, Context: withPrincipal(p.known, name)}
 	var of []iam.Policy
 	if bucket != nil {
 		of = []iam.Policy{*bucket}
@@ -112,10 +112,10 @@ func (p people) decide(name, action, resource string, bucket *iam.Policy) iam.De
 	return d
 }
 
-// context are the keys of conditions that follow from who asks ("AWS global condition context keys", Properties of the principal).
-// A user has both; of a session of a role the ARN is that of the role, which the session does not tell.
-func (p people) context(name string) map[string][]string {
-	out := maps.Clone(p.known)
+// withPrincipal adds to the keys of conditions that are known those that follow from who asks ("AWS global condition context keys",
+// Properties of the principal). A user has both; of a session of a role the ARN is that of the role, which the session does not tell.
+func withPrincipal(known map[string][]string, name string) map[string][]string {
+	out := maps.Clone(known)
 	set := func(key, value string) {
 		if _, is := out[key]; !is {
 			out[key] = []string{value}

@@ -135,21 +135,19 @@ func (s Statement) matches(r Request, layer Layer) (tri, string) {
 	if s.NotActions {
 		actions = actions.not()
 	}
-	is := min(who, actions, s.over(r.Resource))
+	over, why := s.over(r)
+	is := min(who, actions, over)
 	if is == no {
 		return no, ""
 	}
-	why := ""
 	switch {
 	case who == maybe && s.NotWho:
 		why = "whether an account is spared that NotPrincipal does not name, though it names the principal"
 	case who == maybe:
 		why = "whether the principal is meant"
-	case is == maybe:
-		why = "a policy variable in its resource"
 	}
 	for _, c := range s.Conditions {
-		holds, open := c.holds(r.Context)
+		holds, open := c.holds(r.Context, s.Variables)
 		if holds == no {
 			return no, ""
 		}
@@ -162,7 +160,7 @@ func (s Statement) matches(r Request, layer Layer) (tri, string) {
 }
 
 // about reports whether a principal is among those that are named. An account stands for all of it, but in an Allow, which only
-// lets the policies of its identities decide.
+// lets the policies of its identities decide, and in a NotPrincipal, which spares those alone that it names ("NotPrincipal").
 func (s Statement) about(principal string) tri {
 	found := no
 	account := accountOf(principal)
@@ -170,6 +168,8 @@ func (s Statement) about(principal string) tri {
 		switch {
 		case p == "*" || p == principal:
 			return yes
+		case s.NotWho && account != "" && names(p, account) && !names(principal, account):
+			continue // the account is spared, and the others in it are not
 		case !s.Deny && !s.NotWho && account != "" && names(p, account):
 			continue // it lets the policies of the account decide, and allows nothing by itself
 		case account != "" && names(p, account):
@@ -208,46 +208,31 @@ func accountOf(arn string) string {
 	return parts[4]
 }
 
-// over reports whether the resource is one of the statement's. One that names none is over all.
-func (s Statement) over(resource string) tri {
+// over reports whether the resource is one of the statement's, and what is not known. One that names none is over all.
+func (s Statement) over(r Request) (tri, string) {
 	if s.Resources == nil {
-		return yes
+		return yes, ""
 	}
-	is := no
+	is, why := no, ""
 	for _, p := range s.Resources {
+		pattern, open := glob(p), ""
+		if s.Variables {
+			pattern, open = filled(p, r.Context, glob)
+		}
 		switch {
-		case strings.Contains(p, "${"):
-			is = max(is, maybe)
-		case fits(p, resource):
+		case open != "":
+			if is = max(is, maybe); why == "" {
+				why = open + ", in its resource"
+			}
+		case match(pattern, r.Resource):
 			is = yes
 		}
 	}
+	if is != maybe {
+		why = ""
+	}
 	if s.NotThese {
-		return is.not()
+		is = is.not()
 	}
-	return is
-}
-
-// fits matches * for any characters and ? for one.
-func fits(pattern, text string) bool {
-	p, t, star, mark := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
-			p++
-			t++
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
+	return is, why
 }

@@ -12,7 +12,8 @@
 // operator that is not evaluated here. An Allow stands only where no Deny may match; where one may, the request is unknown.
 //
 // Names of actions ignore case, and * and ? stand for any characters in actions and resources; of a principal the whole * alone
-// does ("Principal", Wildcards). Policy variables are not filled in: a statement that has one may match.
+// does ("Principal", Wildcards). Policy variables are filled in from the keys that are given, in a document of version 2012-10-17; a
+// statement with one whose value is not given may match.
 //
 // A Deny with NotPrincipal denies all but those that it names, those that are made later among them: [Statement.Inverted].
 package iam

@@ -47,24 +47,40 @@ func TestDecide(t *testing.T) {
 		want             Effect
 		at               string // part of it
 	}{
-		"nothing allows":                  {identity: one(`{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}`), want: None},
-		"the identity allows":             {identity: one(mayWrite), want: Allow, at: "identity policy 1, statement 1 (write)"},
-		"names of actions have no case":   {identity: one(`{"Effect": "Allow", "Action": "S3:putobject", "Resource": "*"}`), want: Allow},
-		"the bucket allows alone":         {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "` + writer + `"}, "Action": "s3:*", "Resource": "arn:aws:s3:::uploads/*"}`), want: Allow, at: "resource policy 1"},
-		"another principal":               {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "` + analytics + `"}, "Action": "s3:*", "Resource": "*"}`), want: None},
-		"its account":                     {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "111122223333"}, "Action": "s3:*", "Resource": "*"}`), want: None},
-		"its account, and its own policy": {identity: one(mayWrite), bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "s3:*", "Resource": "*"}`), want: Allow, at: "identity policy 1"},
-		"a deny of its account":           {identity: one(all), bucket: one(deny(`"Principal": {"AWS": "111122223333"}`)), want: Deny, at: "guard"},
-		"a deny of the bucket wins":       {identity: one(all), bucket: one(deny(`"Principal": "*"`)), want: Deny, at: "resource policy 1, statement 1 (guard)"},
-		"a deny of the identity wins":     {identity: one(all, `{"Effect": "Deny", "NotAction": "s3:Get*", "Resource": "*"}`), want: Deny, at: "identity policy 1, statement 2"},
-		"all but one is denied":           {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": ["` + analytics + `", "111122223333"]}`)), principal: "arn:aws:iam::444455556666:user/x", want: Deny, at: "guard"},
-		"inverted, the writer":            {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": "` + analytics + `"}`)), want: Deny, at: "guard"},
-		"inverted, the one it spares":     {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": "` + analytics + `"}`)), principal: analytics, want: Unknown, at: "guard"},
-		"inverted, with the account":      {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": ["` + analytics + `", "arn:aws:iam::111122223333:root"]}`)), principal: analytics, want: Allow},
-		"another resource":                {identity: one(all), bucket: one(`{"Effect": "Deny", "Principal": "*", "Action": "*", "NotResource": "arn:aws:s3:::uploads/*"}`), want: Allow},
-		"a bucket is not its objects":     {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads"}`), want: None},
-		"a variable may match":            {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:username}/*"}`), want: Unknown, at: "identity"},
-		"a condition that is open":        {identity: one(all), bucket: one(deny(`"Principal": "*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}`)), want: Unknown, at: "guard"},
+		"nothing allows":                   {identity: one(`{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}`), want: None},
+		"the identity allows":              {identity: one(mayWrite), want: Allow, at: "identity policy 1, statement 1 (write)"},
+		"names of actions have no case":    {identity: one(`{"Effect": "Allow", "Action": "S3:putobject", "Resource": "*"}`), want: Allow},
+		"the bucket allows alone":          {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "` + writer + `"}, "Action": "s3:*", "Resource": "arn:aws:s3:::uploads/*"}`), want: Allow, at: "resource policy 1"},
+		"another principal":                {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "` + analytics + `"}, "Action": "s3:*", "Resource": "*"}`), want: None},
+		"its account":                      {bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "111122223333"}, "Action": "s3:*", "Resource": "*"}`), want: None},
+		"its account, and its own policy":  {identity: one(mayWrite), bucket: one(`{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "s3:*", "Resource": "*"}`), want: Allow, at: "identity policy 1"},
+		"a deny of its account":            {identity: one(all), bucket: one(deny(`"Principal": {"AWS": "111122223333"}`)), want: Deny, at: "guard"},
+		"a deny of the bucket wins":        {identity: one(all), bucket: one(deny(`"Principal": "*"`)), want: Deny, at: "resource policy 1, statement 1 (guard)"},
+		"a deny of the identity wins":      {identity: one(all, `{"Effect": "Deny", "NotAction": "s3:Get*", "Resource": "*"}`), want: Deny, at: "identity policy 1, statement 2"},
+		"all but one is denied":            {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": ["` + analytics + `", "111122223333"]}`)), principal: "arn:aws:iam::444455556666:user/x", want: Deny, at: "guard"},
+		"inverted, the writer":             {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": "` + analytics + `"}`)), want: Deny, at: "guard"},
+		"inverted, the one it spares":      {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": "` + analytics + `"}`)), principal: analytics, want: Unknown, at: "guard"},
+		"inverted, with the account":       {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": ["` + analytics + `", "arn:aws:iam::111122223333:root"]}`)), principal: analytics, want: Allow},
+		"inverted, another of the account": {identity: one(all), bucket: one(deny(`"NotPrincipal": {"AWS": ["` + analytics + `", "arn:aws:iam::111122223333:root"]}`)), want: Deny, at: "guard"},
+		"inverted, the account itself":     {bucket: one(deny(`"NotPrincipal": {"AWS": "111122223333"}`), `{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}`), principal: "arn:aws:iam::111122223333:root", want: Allow},
+		"another resource":                 {identity: one(all), bucket: one(`{"Effect": "Deny", "Principal": "*", "Action": "*", "NotResource": "arn:aws:s3:::uploads/*"}`), want: Allow},
+		"a bucket is not its objects":      {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads"}`), want: None},
+		"a variable may match":             {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:username}/*"}`), want: Unknown, at: "identity"},
+		"a variable that is given":         {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:UserName}/*"}`), context: map[string][]string{"aws:username": {"2026"}}, want: Allow},
+		"a variable of another":            {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:username}/*"}`), context: map[string][]string{"aws:username": {"2025"}}, want: None},
+		"a variable with a star in it":     {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:username}/*"}`), context: map[string][]string{"aws:username": {"*"}}, want: Unknown, at: "identity"},
+		"a variable with two values":       {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${k}/*"}`), context: map[string][]string{"k": {"2026", "b"}}, want: Unknown, at: "identity"},
+		"a variable without a value":       {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${k}*"}`), context: map[string][]string{"k": {}}, want: None},
+		"none of a variable without one":   {identity: one(all, `{"Effect": "Deny", "Action": "*", "NotResource": "arn:aws:s3:::uploads/${k}*"}`), context: map[string][]string{"k": {}}, want: Deny},
+		"not equal to one without one":     {identity: one(all, `{"Effect": "Deny", "Action": "*", "Resource": "*", "Condition": {"StringNotEquals": {"t": "${k}"}}}`), context: map[string][]string{"k": {}, "t": {"a"}}, want: Deny},
+		"equal to one without one":         {identity: one(all, `{"Effect": "Deny", "Action": "*", "Resource": "*", "Condition": {"StringEqualsIgnoreCase": {"t": "${k}"}}}`), context: map[string][]string{"k": {}, "t": {"\uFFFD"}}, want: Allow},
+		"a default":                        {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${k, '2026'}/*"}`), context: map[string][]string{"k": {}}, want: Allow},
+		"a default that is not needed":     {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${k, '2026'}/*"}`), context: map[string][]string{"k": {"x"}}, want: None},
+		"a star that is meant":             {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${*}"}`), want: None},
+		"a variable of the old version":    {identity: `{"Version": "2008-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::uploads/${aws:username}/*"}]}`, context: map[string][]string{"aws:username": {"2026"}}, want: None},
+		"a variable in a condition":        {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"StringLike": {"s3:prefix": "${aws:username}/*"}}}`), context: map[string][]string{"aws:username": {"u"}, "s3:prefix": {"u/a"}}, want: Allow},
+		"no variable of a network":         {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"IpAddress": {"aws:SourceIp": "${k}"}}}`), context: map[string][]string{"aws:sourceip": {"10.0.0.1"}, "k": {"10.0.0.1"}}, want: None},
+		"a condition that is open":         {identity: one(all), bucket: one(deny(`"Principal": "*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}`)), want: Unknown, at: "guard"},
 		"a condition that is known": {identity: one(all), bucket: one(deny(`"Principal": "*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}`)),
 			context: map[string][]string{"aws:securetransport": {"true"}}, want: Allow},
 		"a network":                     {identity: one(`{"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"IpAddress": {"aws:SourceIp": ["10.0.0.0/8", "fd00::/8"]}}}`), context: map[string][]string{"aws:sourceip": {"10.3.4.5"}}, want: Allow},
@@ -119,7 +135,8 @@ func TestParseRefuses(t *testing.T) {
 
 // FuzzParse: a document that parses decides, in any order of its statements alike, and one more Deny of everything denies.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{one(`{"Effect":"Allow","Action":"*","Resource":"*"}`), one(`{"Effect":"Deny","NotPrincipal":{"AWS":"x"},"NotAction":["s3:Get*"],"NotResource":"?","Condition":{"ForAllValues:StringLike":{"k":["*",true,1]}}}`), `{`} {
+	for _, s := range []string{one(`{"Effect":"Allow","Action":"*","Resource":"*"}`), one(`{"Effect":"Deny","NotPrincipal":{"AWS":"x"},"NotAction":["s3:Get*"],"NotResource":"?","Condition":{"ForAllValues:StringLike":{"k":["*",true,1]}}}`),
+		one(`{"Effect":"Deny","Action":"*","Resource":"${a, 'b'}${*}${","Condition":{"ArnLike":{"k":"${$}:${k}"}}}`), `{`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -168,6 +185,19 @@ func TestInverted(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s spares %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestWildcards: ? is one character, of however many bytes.
+func TestWildcards(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pattern, text string
+		want          bool
+	}{{"?", "\u00e4", true}, {"a*b?", "a\u00e4xbc", true}, {"a*b", "abc", false}, {"", "", true}, {"*", "", true}, {"?", "", false}, {"${*}", "x", false}} {
+		if got := fits(tc.pattern, tc.text); got != tc.want {
+			t.Errorf("%q on %q: %v", tc.pattern, tc.text, got)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Statement struct {
 	NotThese   bool     // all but Resources
 
 	Conditions []Condition
+	Variables  bool // whether ${…} stands for a value: in a document of version 2012-10-17 alone
 }
 
 // Condition is one operator on one key. All conditions of a statement hold together; of the values one has to fit.
@@ -163,6 +164,7 @@ func Parse(raw []byte) (Policy, error) {
 		if err != nil {
 			return Policy{}, fmt.Errorf("statement %d: %w", i+1, err)
 		}
+		s.Variables = in.Version == "2012-10-17"
 		p.Statements = append(p.Statements, s)
 	}
 	return p, nil
