@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -96,20 +95,7 @@ func (g canaryWriter) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.writer.who.SecretAccessKey)
-	err = args.writer.send(ctx, args.order)
-	if err != nil && !errors.Is(err, errNotTaken) {
-		return steps.Outcome{}, err
-	}
-	o, again := g.look(ctx, args.reader, args.bucket, args.key)
-	switch {
-	case again != nil:
-		return steps.Outcome{}, errors.Join(err, again)
-	case err != nil && o.Result == steps.Done:
-		return steps.Outcome{}, err // refused, and one is there: it is not ours
-	case err != nil:
-		o.Result, o.Response = steps.Refused, err.Error()
-	}
-	return o, nil
+	return settled(args.writer.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.reader, args.bucket, args.key) })
 }
 
 // look lists the bucket for the canary.

@@ -6,6 +6,7 @@
 //	store/phantoms  which objects were told to be written, and are not there
 //	store/policy    the gate that puts one Deny in place of another
 //	store/canary    the gate that writes one object, and lists it
+//	store/audit     the gate that has a MinIO tell an endpoint of each request
 //
 // The evaluation itself is that of steps/store/iam. Documents are read as AWS, MinIO and the tools print them: the document alone,
 // the answer of aws s3api get-bucket-policy, of aws iam get-policy-version and get-role-policy, or of mc admin policy info.

@@ -8,7 +8,7 @@ import (
 
 // Kinds returns the step kinds of this package.
 func Kinds() []steps.Kind {
-	return append(live(), access(), policyGate(), canaryGate())
+	return append(live(), access(), policyGate(), canaryGate(), auditGate())
 }
 
 const (
@@ -123,6 +123,19 @@ func canaryGate() steps.Kind {
 			{Name: "reader", Type: steps.String, Pattern: `[A-Za-z0-9_.@+-]{1,100}`, Doc: "profile that lists the bucket, where the writer may not; without it the one of the environment"}},
 		Touches: []string{"asks the store that the environment names", "sends one PUT with a body of 64 bytes at most, as the writer"},
 		Changes: func(e steps.Env) steps.Gater { return canaryWriter{env: e} },
+	}
+}
+
+func auditGate() steps.Kind {
+	return steps.Kind{
+		Name: "store/audit", Class: steps.Repair,
+		Doc: "Has a MinIO whose audit is off, or tells a dead address, tell one endpoint of each request. Done once the store says that it reaches it. Restarts nothing.",
+		Params: []steps.Field{
+			{Name: "endpoint", Type: steps.String, Required: true, Pattern: `https?://[A-Za-z0-9.:\[\]_-]{1,253}(/[A-Za-z0-9._~/-]{0,500})?`, Doc: "address that takes the records, with https, or http of this machine"},
+			{Name: "name", Type: steps.String, Default: "handrail", Pattern: `[a-z0-9][a-z0-9-]{0,30}`, Doc: "name of the target, as in audit_webhook:NAME"},
+			profileField()},
+		Touches: []string{"asks the store that the environment names, by its API for administrators", "sends one PUT with the setting that was shown"},
+		Changes: func(e steps.Env) steps.Gater { return auditWriter{env: e} },
 	}
 }
 

@@ -253,20 +253,7 @@ func (g policyWriter) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.at.who.SecretAccessKey)
-	err = args.at.send(ctx, args.order)
-	if err != nil && !errors.Is(err, errNotTaken) {
-		return steps.Outcome{}, err
-	}
-	o, again := g.look(ctx, args.at, args.bucket, meaning(args.wanted), out)
-	switch {
-	case again != nil:
-		return steps.Outcome{}, errors.Join(err, again)
-	case err != nil && o.Result == steps.Done:
-		return steps.Outcome{}, err // refused, and it is there: another wrote it
-	case err != nil:
-		o.Result, o.Response = steps.Refused, err.Error()
-	}
-	return o, nil
+	return settled(args.at.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.at, args.bucket, meaning(args.wanted), out) })
 }
 
 // look reads the policy again.

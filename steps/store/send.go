@@ -89,6 +89,28 @@ func (p place) send(ctx context.Context, o order) error {
 	return nil
 }
 
+// settled is what an act came to whose request ended with an error, nil for none, once what it wrote was read again.
+//
+//   - An error that is not errNotTaken leaves open whether it was taken: the act is unknown, and is looked for by its Find.
+//   - One that cannot be read again is unknown, whatever was answered.
+//   - A refusal is one, unless what was asked for is there: then another put it there, and what became of ours is unknown.
+//   - All else is what is there.
+func settled(sent error, again func() (steps.Outcome, error)) (steps.Outcome, error) {
+	if sent != nil && !errors.Is(sent, errNotTaken) {
+		return steps.Outcome{}, sent
+	}
+	o, err := again()
+	switch {
+	case err != nil:
+		return steps.Outcome{}, errors.Join(sent, err)
+	case sent != nil && o.Result == steps.Done:
+		return steps.Outcome{}, sent
+	case sent != nil:
+		o.Result, o.Response = steps.Refused, sent.Error()
+	}
+	return o, nil
+}
+
 // saidBy is what an answer says of itself ("Error responses", REST error responses).
 func saidBy(raw []byte) string {
 	var in struct{ Code, Message string }
