@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 const (
@@ -103,14 +103,9 @@ func (g Commenter) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.at.token)
-	err = args.at.send(ctx, g.Env, g.roots, []order{args.order})
-	if errors.Is(err, errNotTaken) {
-		return steps.Outcome{Result: steps.Refused, Response: err.Error()}, nil
-	}
-	if err != nil {
-		return steps.Outcome{}, err
-	}
-	return g.look(ctx, args.below, steps.Find(p.Target, keyText), out)
+	return transport.Settled(args.at.send(ctx, g.Env, g.roots, []order{args.order}), func() (steps.Outcome, error) {
+		return g.look(ctx, args.below, steps.Find(p.Target, keyText), out)
+	})
 }
 
 // Find implements steps.Finder.

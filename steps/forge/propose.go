@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 // What a proposal holds to.
@@ -177,23 +178,12 @@ func (g Proposer) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (s
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.at.token)
-	err = args.at.send(ctx, g.Env, g.roots, args.orders)
-	if err != nil && !errors.Is(err, errNotTaken) {
-		return steps.Outcome{}, err
+	sent := args.at.send(ctx, g.Env, g.roots, args.orders)
+	o, err := transport.Settled(sent, func() (steps.Outcome, error) { return g.look(ctx, args.draft, out) })
+	if half := (*HalfError)(nil); err == nil && errors.As(sent, &half) {
+		o.Result, o.Response = steps.Failed, sent.Error()+fmt.Sprintf(" Branch %s may be in %s: open the pull request from it, or delete it.", args.draft.Branch, args.draft.Repo)
 	}
-	o, again := g.look(ctx, args.draft, out)
-	switch {
-	case again != nil:
-		return steps.Outcome{}, errors.Join(err, again)
-	case err != nil && o.Result == steps.Done:
-		return steps.Outcome{}, err // the forge refused, and there is one: it is not ours
-	case err != nil:
-		o.Result, o.Response = steps.Refused, err.Error()
-		if half := (*HalfError)(nil); errors.As(err, &half) {
-			o.Result, o.Response = steps.Failed, err.Error()+fmt.Sprintf(" Branch %s may be in %s: open the pull request from it, or delete it.", args.draft.Branch, args.draft.Repo)
-		}
-	}
-	return o, nil
+	return o, err
 }
 
 // look reads what became of a draft.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -148,9 +146,6 @@ func (e *HalfError) Error() string {
 
 func (e *HalfError) Unwrap() error { return e.Err }
 
-// errNotTaken says that the forge answered, and did not do it.
-var errNotTaken = errors.New("the forge did not take it")
-
 // send sends orders one after the other, each once and nothing else, and stops at the first that is not taken.
 func (p place) send(ctx context.Context, env steps.Env, roots *x509.CertPool, orders []order) error {
 	allowed := make([]transport.Request, len(orders))
@@ -174,7 +169,7 @@ func (p place) send(ctx context.Context, env steps.Env, roots *x509.CertPool, or
 	return nil
 }
 
-// post sends one order. An error that is not errNotTaken leaves open whether it was taken.
+// post sends one order ([transport.Send]).
 func (p place) post(ctx context.Context, client *http.Client, o order) error {
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
@@ -184,24 +179,6 @@ func (p place) post(ctx context.Context, client *http.Client, o order) error {
 	}
 	p.sign(req)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := client.Do(req)
-	if err != nil {
-		if of := (*url.Error)(nil); errors.As(err, &of) {
-			err = of.Err
-		}
-		if no := (*transport.RefusedError)(nil); errors.As(err, &no) {
-			return fmt.Errorf("%w: %w", errNotTaken, err)
-		}
-		return fmt.Errorf("%s %s: %w", o.method, p.base.Host+o.below, err)
-	}
-	defer resp.Body.Close()
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 16<<10)) // what was made is read again, whatever the answer says
-	says := fmt.Errorf("%s %s answered %d: %s", o.method, p.base.Host+o.below, resp.StatusCode, saidBy(raw))
-	switch {
-	case resp.StatusCode/100 == 3 || resp.StatusCode/100 == 4:
-		return fmt.Errorf("%w: %w", errNotTaken, says)
-	case resp.StatusCode/100 != 2:
-		return says // what stands before the forge may answer so after the forge did it
-	}
-	return nil
+	_, _, err = transport.Send(client, req, saidBy)
+	return err
 }

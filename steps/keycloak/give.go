@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"handrail/steps/cluster"
 	"handrail/steps/gitops/app"
 	"handrail/steps/kube/report"
+	"handrail/steps/transport"
 )
 
 // giveParams are the parameters of a gate that gives one thing back to one client.
@@ -268,25 +268,18 @@ func (g giveGate) Act(ctx context.Context, a *steps.Approval, out steps.Sink) (s
 		return steps.Outcome{Result: steps.Refused, Response: "nothing was sent: the server is another one now"}, nil
 	}
 	out.Line("writing the " + g.kind + " " + steps.Find(p.Target, g.kind))
-	status, said, err := s.send(ctx, o)
-	if err != nil {
-		return steps.Outcome{}, fmt.Errorf("whether the %s was written is not known: %w", g.kind, err)
-	}
-	said = strings.TrimSpace(fmt.Sprintf("%d %s", status, said))
-	switch {
-	case status >= 500:
-		return steps.Outcome{}, fmt.Errorf("whether the %s was written is not known: %s answered %s", g.kind, s.base.Host, said)
-	case status != http.StatusCreated && status != http.StatusNoContent:
-		return steps.Outcome{Result: steps.Refused, Response: said}, nil
-	}
-	found, after, err := g.seen(ctx, s, p.Target)
-	if err != nil {
-		return steps.Outcome{Result: steps.Done, Response: said + "; it was not read again: " + err.Error()}, nil
-	}
-	if found != asWant {
-		return steps.Outcome{Result: steps.Failed, Response: said + "; read again: " + found, After: after}, nil
-	}
-	return steps.Outcome{Result: steps.Done, Response: said, After: after}, nil
+	said, err := s.send(ctx, o)
+	return transport.Settled(err, func() (steps.Outcome, error) {
+		found, after, err := g.seen(ctx, s, p.Target)
+		if err != nil {
+			return steps.Outcome{}, fmt.Errorf("whether the %s was written is not known: %w", g.kind, err)
+		}
+		out := steps.Outcome{Result: steps.Done, Response: said, After: after}
+		if found != asWant {
+			out.Result, out.Response = steps.Failed, said+"; read again: "+found
+		}
+		return out, nil
+	})
 }
 
 // seen reads the thing of a target again.

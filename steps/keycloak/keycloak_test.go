@@ -20,6 +20,7 @@ import (
 	"handrail/steps"
 	"handrail/steps/gitops/app"
 	"handrail/steps/stepstest"
+	"handrail/steps/transport"
 )
 
 const (
@@ -578,11 +579,11 @@ func TestServer(t *testing.T) {
 	}
 	at := "admin/realms/primary/clients/" + got.Clients[0].ID + "/protocol-mappers/models"
 	m := doc(t, before).Clients[0].Mappers[0]
-	if status, said, err := s.send(ctx, order{method: "POST", path: at, body: m.body()}); err != nil || status != 201 || !strings.Contains(said, at) {
-		t.Errorf("%d %s: %v", status, said, err)
+	if said, err := s.send(ctx, order{method: "POST", path: at, body: m.body()}); err != nil || !strings.HasPrefix(said, "201 ") || !strings.Contains(said, at) {
+		t.Errorf("%s: %v", said, err)
 	}
-	if status, _, err := s.send(ctx, order{method: "POST", path: at, body: m.body()}); err != nil || status != 409 {
-		t.Errorf("a mapper that is there was written again: %d, %v", status, err)
+	if said, err := s.send(ctx, order{method: "POST", path: at, body: m.body()}); !errors.Is(err, transport.ErrNotTaken) || !strings.Contains(err.Error(), "409") {
+		t.Errorf("a mapper that is there was written again: %s, %v", said, err)
 	}
 	if c, there, err := s.clientOf(ctx, "primary", "auth-service"); err != nil || !there || stands(c, "groups", m.body()) != asWant {
 		t.Errorf("%+v: %v", c, err)

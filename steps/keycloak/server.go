@@ -198,32 +198,36 @@ func errForm(err error) error {
 }
 
 // send sends the one request that was shown, once.
-func (s *server) send(ctx context.Context, o order) (status int, said string, err error) {
+func (s *server) send(ctx context.Context, o order) (said string, err error) {
+	ctx, stop := context.WithTimeout(ctx, askWithin)
+	defer stop()
 	u := s.base.JoinPath(o.path)
 	client, done := transport.RealmClient(s.env, s.base, s.roots, func(next http.RoundTripper, server string) http.RoundTripper {
 		below := "/" + strings.TrimPrefix(o.path, "/")
 		return transport.RealmGift(next, server, transport.Request{Method: o.method, Path: below, SHA256: transport.Sum(o.body)}, agent(s.env))
 	})
 	defer done()
-	var body io.Reader
+	var sends io.Reader
 	if o.body != nil {
-		body = bytes.NewReader(o.body)
+		sends = bytes.NewReader(o.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, o.method, u.String(), body)
+	req, err := http.NewRequestWithContext(ctx, o.method, u.String(), sends)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	if o.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	got, err := do(client, req)
+	resp, body, err := transport.Send(client, req, words)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
-	said = steps.OneLine(strings.ToValidUTF8(string(got.body), "?"), 300)
-	if at := got.header.Get("Location"); at != "" {
-		said = strings.TrimSpace("Location: " + steps.OneLine(at, 300) + " " + said)
+	said = words(body)
+	if at := resp.Header.Get("Location"); at != "" {
+		said = "Location: " + steps.OneLine(at, 300) + " " + said
 	}
-	return got.status, said, nil
+	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, said)), nil
 }
+
+func words(body []byte) string { return steps.OneLine(strings.ToValidUTF8(string(body), "?"), 300) }

@@ -149,7 +149,7 @@ func (g auditWriter) Act(ctx context.Context, a *steps.Approval, out steps.Sink)
 		return steps.Outcome{Result: steps.Refused, Response: "nothing was sent: " + err.Error()}, nil
 	}
 	err = args.at.send(ctx, order{path: adminPath + "set-config-kv", media: "application/octet-stream", body: body})
-	return settled(err, func() (steps.Outcome, error) { return g.look(ctx, args.at, args.sink) })
+	return transport.Settled(err, func() (steps.Outcome, error) { return g.look(ctx, args.at, args.sink) })
 }
 
 // look reads the settings again, and waits until the store has reached the endpoint.
@@ -284,6 +284,8 @@ func (p place) administers(ctx context.Context, what, query string) ([]byte, err
 		return nil, err
 	case resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusUnauthorized:
 		return nil, fmt.Errorf("%w: it does not let %s administer it (%d)", steps.ErrDenied, p.as, resp.StatusCode)
+	case resp.StatusCode/100 == 5:
+		return nil, fmt.Errorf("it answered %d: it is starting, or something before it fails; read again", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("it answered %d: it may be no MinIO", resp.StatusCode)
 	case len(raw) > mostSetting:

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"handrail/steps"
+	"handrail/steps/transport"
 )
 
 const keyCanary = "object"
@@ -95,7 +96,7 @@ func (g canaryWriter) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.writer.who.SecretAccessKey)
-	return settled(args.writer.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.reader, args.bucket, args.key) })
+	return transport.Settled(args.writer.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.reader, args.bucket, args.key) })
 }
 
 // look lists the bucket for the canary.

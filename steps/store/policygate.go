@@ -15,6 +15,7 @@ import (
 
 	"handrail/steps"
 	"handrail/steps/store/iam"
+	"handrail/steps/transport"
 )
 
 const (
@@ -253,7 +254,7 @@ func (g policyWriter) Act(ctx context.Context, a *steps.Approval, out steps.Sink
 		return steps.Outcome{}, err
 	}
 	out.Secret(args.at.who.SecretAccessKey)
-	return settled(args.at.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.at, args.bucket, meaning(args.wanted), out) })
+	return transport.Settled(args.at.send(ctx, args.order), func() (steps.Outcome, error) { return g.look(ctx, args.at, args.bucket, meaning(args.wanted), out) })
 }
 
 // look reads the policy again.

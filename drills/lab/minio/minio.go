@@ -50,6 +50,10 @@ func Start(ctx context.Context, o lab.Options, dir string) (*Store, error) {
 	if s.admin, err = newAdmin(program, s, dir); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
+	// It is ready before its settings are: what administers it asks until they are.
+	if _, err := s.Get("api"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 
