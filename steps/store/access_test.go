@@ -27,6 +27,8 @@ func TestAccess(t *testing.T) {
 		"s3api.json": `{"Policy": "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Deny\",\"Principal\":\"*\",\"Action\":\"s3:PutObject\",\"Resource\":\"arn:aws:s3:::uploads/*\"}]}"}`,
 		"minio.json": `{"PolicyName": "writer", "Policy": ` + allows + `}`, "version.json": `{"PolicyVersion": {"Document": ` + allows + `, "VersionId": "v3"}}`,
 		"broken.json": `{"Statement": 1}`, "all/a.json": allows, "all/b.json": `{"Statement":{"Effect":"Deny","Action":"s3:PutObject","Resource":"*"}}`, "none/x.txt": "",
+		"own.json":   `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:PutObject","Resource":"arn:aws:s3:::${aws:username}s/*"},{"Effect":"Deny","Action":"s3:PutObject","Resource":"arn:aws:s3:::uploads/*","Condition":{"ArnLike":{"aws:PrincipalArn":"arn:aws:iam::*:user/${aws:username}"}}}]}`,
+		"other.json": `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::uploads/*"}]}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -57,6 +59,7 @@ func TestAccess(t *testing.T) {
 		"the bucket's alone":      {"", "guards.json", map[string]string{"access": "deny", "identity_alone": "?"}},
 		"as s3api prints it":      {"minio.json", "s3api.json", map[string]string{"access": "deny", "identity_alone": "allow", "inverted": "[]"}},
 		"as iam prints it":        {"version.json", "s3api.json", map[string]string{"identity_alone": "allow"}},
+		"a variable of the user":  {"own.json", "other.json", map[string]string{"access": "deny", "by": "identity policy 1, statement 2"}},
 		"all of a directory":      {"all", "guards.json", map[string]string{"access": "deny", "layer": "identity", "by": "identity policy 2, statement 1", "identity_alone": "deny"}},
 	} {
 		obs, out, err := look(tc.identity, tc.bucket)

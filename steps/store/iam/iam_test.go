@@ -144,7 +144,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := Request{Principal: writer, Action: "s3:PutObject", Resource: object}
+		r := Request{Principal: writer, Action: "s3:PutObject", Resource: object, Context: map[string][]string{"k": {"v"}, "a": {}, "aws:username": {"upload*er"}, "t": {"a", "b"}}}
 		back := Policy{Statements: slices.Clone(p.Statements)}
 		slices.Reverse(back.Statements)
 		if a, b := Decide(r, nil, []Policy{p}), Decide(r, nil, []Policy{back}); a.Effect != b.Effect {
