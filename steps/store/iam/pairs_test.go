@@ -98,7 +98,7 @@ func (a ask) send(ctx context.Context, at string, owner, who aws.Credentials) (b
 
 const (
 	pairs   = 500
-	workers = 10
+	workers = 4
 )
 
 // gateway is a versitygw with the IAM service that belongs to it: users by ARN, with policies of their own.
