@@ -179,6 +179,6 @@ func (p place) post(ctx context.Context, client *http.Client, o order) error {
 	}
 	p.sign(req)
 	req.Header.Set("Content-Type", "application/json")
-	_, _, err = transport.Send(client, req, saidBy)
+	_, err = transport.Send(client, req, saidBy)
 	return err
 }

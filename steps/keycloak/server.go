@@ -219,15 +219,15 @@ func (s *server) send(ctx context.Context, o order) (said string, err error) {
 	if o.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, body, err := transport.Send(client, req, words)
+	got, err := transport.Send(client, req, words)
 	if err != nil {
 		return "", err
 	}
-	said = words(body)
-	if at := resp.Header.Get("Location"); at != "" {
+	said = words(got.Body)
+	if at := got.Header.Get("Location"); at != "" {
 		said = "Location: " + steps.OneLine(at, 300) + " " + said
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, said)), nil
+	return strings.TrimSpace(fmt.Sprintf("%d %s", got.Status, said)), nil
 }
 
 func words(body []byte) string { return steps.OneLine(strings.ToValidUTF8(string(body), "?"), 300) }

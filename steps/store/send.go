@@ -61,7 +61,7 @@ func (p place) send(ctx context.Context, o order) error {
 	if err := signer.SignHTTP(ctx, p.who, req, transport.Sum(o.body), "s3", p.region, time.Now()); err != nil {
 		return err
 	}
-	_, _, err = transport.Send(client, req, saidBy)
+	_, err = transport.Send(client, req, saidBy)
 	return err
 }
 

@@ -17,33 +17,41 @@ var ErrNotTaken = errors.New("it was not taken")
 // mostSaid is how much of an answer to a write is read: what was written is read again, whatever the answer says.
 const mostSaid = 16 << 10
 
-// Send sends the one request of a gate by a client that sends it once, and returns the answer with its body read. said is what a body
+// Answer is what a server answered to a write.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte // 16 KiB of it at most
+}
+
+// Send sends the one request of a gate by a client that sends it once, and returns the answer. said is what a body
 // says of itself, in one line.
 //
 // An error that is not [ErrNotTaken] leaves open whether it was done. An answer of 3xx or 4xx is one that it was not; one of 5xx
 // leaves it open, since what stands before a server may answer so after the server did it.
-func Send(client *http.Client, req *http.Request, said func([]byte) string) (resp *http.Response, body []byte, err error) {
+func Send(client *http.Client, req *http.Request, said func([]byte) string) (Answer, error) {
 	at := req.URL.Host + req.URL.EscapedPath()
-	resp, err = client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		if of := (*url.Error)(nil); errors.As(err, &of) {
 			err = of.Err
 		}
 		if no := (*RefusedError)(nil); errors.As(err, &no) {
-			return nil, nil, fmt.Errorf("%w: %w", ErrNotTaken, err)
+			return Answer{}, fmt.Errorf("%w: %w", ErrNotTaken, err)
 		}
-		return nil, nil, fmt.Errorf("%s %s: %w", req.Method, at, err)
+		return Answer{}, fmt.Errorf("%s %s: %w", req.Method, at, err)
 	}
 	defer resp.Body.Close()
-	body, _ = io.ReadAll(io.LimitReader(resp.Body, mostSaid))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, mostSaid))
+	answer := Answer{resp.StatusCode, resp.Header, body}
 	says := fmt.Errorf("%s %s answered %d: %s", req.Method, at, resp.StatusCode, cmp.Or(said(body), http.StatusText(resp.StatusCode)))
 	switch resp.StatusCode / 100 {
 	case 2:
-		return resp, body, nil
+		return answer, nil
 	case 3, 4:
-		return resp, body, fmt.Errorf("%w: %w", ErrNotTaken, says)
+		return answer, fmt.Errorf("%w: %w", ErrNotTaken, says)
 	}
-	return resp, body, says
+	return answer, says
 }
 
 // Settled is what an act came to whose request ended with an error, nil for none. again reads what it was to change.

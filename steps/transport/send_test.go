@@ -29,7 +29,7 @@ func TestSend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = Send(client, req, func(raw []byte) string { return string(raw) })
+		_, err = Send(client, req, func(raw []byte) string { return string(raw) })
 		got := "open"
 		switch {
 		case err == nil:
