@@ -84,6 +84,7 @@ func (g auditWriter) Preview(ctx context.Context, in steps.Params, out steps.Sin
 		need("endpoint", "name an address with https, or one of this machine", "The endpoint is refused: %v. What is told holds names of objects, of accounts and signatures.", err)
 	}
 	for _, s := range sinks {
+		hides(s.endpoint, out)
 		say := "off"
 		online, up := reached[s.name]
 		switch {
@@ -124,6 +125,21 @@ func (g auditWriter) Preview(ctx context.Context, in steps.Params, out steps.Sin
 	}
 	p.Args = auditArgs{to, settings, want}
 	return p, nil
+}
+
+// hides keeps the password and the query of an endpoint, which may be a token, out of what is recorded.
+func hides(endpoint string, out steps.Sink) {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		out.Secret(endpoint)
+		return
+	}
+	if word, is := u.User.Password(); is {
+		out.Secret(word)
+	}
+	if u.RawQuery != "" {
+		out.Secret(u.RawQuery)
+	}
 }
 
 func orNoEndpoint(text string) string {

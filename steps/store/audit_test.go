@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,13 @@ func TestAuditGate(t *testing.T) {
 	}
 	if o, err = h.gate("store/audit").(steps.Finder).Find(t.Context(), p.Target, steps.Params{}, stepstest.NewSink()); err != nil || o.Result != steps.Failed {
 		t.Errorf("found after it was switched off: %+v, %v", o, err)
+	}
+	if _, err := s.Set(`audit_webhook:other endpoint="http://user:word-of-the-sink@127.0.0.1:1/?token=token-of-the-sink" enable=off`); err != nil {
+		t.Fatal(err)
+	}
+	out := stepstest.NewSink()
+	if _, err := h.gate("store/audit").Preview(t.Context(), ask(srv.URL+"/"), out); err != nil || !slices.Contains(out.Secrets, "word-of-the-sink") || !slices.Contains(out.Secrets, "token=token-of-the-sink") {
+		t.Errorf("what another target signs in with is no secret: %q, %v", out.Secrets, err)
 	}
 	// A store that is none of MinIO's is no place for it.
 	other := openShop(t)
