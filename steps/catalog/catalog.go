@@ -20,6 +20,7 @@ import (
 	"handrail/steps/policy"
 	"handrail/steps/prometheus"
 	"handrail/steps/rabbitmq"
+	"handrail/steps/references"
 	"handrail/steps/registry"
 	"handrail/steps/store"
 	"handrail/steps/terraform"
@@ -49,6 +50,7 @@ func New() *Catalog {
 		git.Kinds(),
 		policy.Kinds(),
 		prometheus.Kinds(),
+		references.Kinds(),
 		registry.Kinds(),
 		store.Kinds(),
 	)
