@@ -43,6 +43,9 @@ func route53(raw []byte) (out []record, err error) {
 		return nil, errors.New("it has no record sets")
 	}
 	for _, s := range in.ResourceRecordSets {
+		if len(s.ResourceRecords) == 0 && s.AliasTarget == nil {
+			return nil, fmt.Errorf("the set %s does not say where it leads", clip(s.Name))
+		}
 		for _, r := range s.ResourceRecords {
 			out = append(out, record{lowerName(s.Name), s.Type, lowerName(r.Value)})
 		}
