@@ -64,19 +64,52 @@ type datum struct {
 	Value float64   `json:"value"`
 }
 
+// question is one metric over a range.
+type question struct {
+	namespace, metric, name, value string
+	stat                           string
+	back                           time.Duration
+}
+
 // readMetric is cloud/metric.
 func readMetric(ctx context.Context, a asked) error {
-	back := a.in["since"].Duration()
-	if back < time.Minute || back > mostMetric {
-		return errors.New("since: a minute at least, 63 days at most")
-	}
-	period := periodOf(back)
-	end := a.now.UTC().Truncate(period)
-	begin := end.Add(-back).Truncate(period)
 	name, value, _ := strings.Cut(a.in.Text("dimension"), "=")
-	at, err := endpoint(a.env, "CLOUDWATCH")
+	s, err := a.measure(ctx, question{a.in.Text("namespace"), a.in.Text("metric"), name, value, a.in.Text("stat"), a.in["since"].Duration()})
 	if err != nil {
 		return err
+	}
+	a.keep("points", s.points)
+	a.series(s)
+	return nil
+}
+
+// measured are the points of a metric, oldest first.
+type measured struct {
+	points  []datum
+	missing int // points that the range has room for, without the newest two, which may not be there yet
+}
+
+// zero says whether each point is there and zero; known is false where one is missing and the others are zero, or none is there.
+func (m measured) zero() (zero, known bool) {
+	for _, d := range m.points {
+		if d.Value != 0 {
+			return false, true
+		}
+	}
+	return true, len(m.points) > 0 && m.missing == 0
+}
+
+// measure asks CloudWatch.
+func (a asked) measure(ctx context.Context, q question) (m measured, err error) {
+	if q.back < time.Minute || q.back > mostMetric {
+		return m, errors.New("since: a minute at least, 63 days at most")
+	}
+	period := periodOf(q.back)
+	end := a.now.UTC().Truncate(period)
+	begin := end.Add(-q.back).Truncate(period)
+	at, err := endpoint(a.env, "CLOUDWATCH")
+	if err != nil {
+		return m, err
 	}
 	client := cloudwatch.NewFromConfig(a.cfg, func(o *cloudwatch.Options) {
 		o.HTTPClient = reader(a.env, a.roots, metricData)
@@ -85,40 +118,38 @@ func readMetric(ctx context.Context, a asked) error {
 		}
 	})
 	a.obs.Command = fmt.Sprintf("aws cloudwatch get-metric-statistics --region %s --namespace %s --metric-name %s --dimensions Name=%s,Value=%s --statistics %s --period %d --start-time %s --end-time %s",
-		a.cfg.Region, steps.Quote(a.in.Text("namespace")), steps.Quote(a.in.Text("metric")), steps.Quote(name), steps.Quote(value), a.in.Text("stat"), int(period.Seconds()), begin.Format(time.RFC3339), end.Format(time.RFC3339))
+		a.cfg.Region, steps.Quote(q.namespace), steps.Quote(q.metric), steps.Quote(q.name), steps.Quote(q.value), q.stat, int(period.Seconds()), begin.Format(time.RFC3339), end.Format(time.RFC3339))
 	ask := &cloudwatch.GetMetricDataInput{StartTime: &begin, EndTime: &end, ScanBy: types.ScanByTimestampAscending, MetricDataQueries: []types.MetricDataQuery{{
-		Id: aws.String("m"), ReturnData: aws.Bool(true), MetricStat: &types.MetricStat{Period: aws.Int32(int32(period.Seconds())), Stat: aws.String(a.in.Text("stat")),
-			Metric: &types.Metric{Namespace: aws.String(a.in.Text("namespace")), MetricName: aws.String(a.in.Text("metric")), Dimensions: []types.Dimension{{Name: &name, Value: &value}}}},
+		Id: aws.String("m"), ReturnData: aws.Bool(true), MetricStat: &types.MetricStat{Period: aws.Int32(int32(period.Seconds())), Stat: &q.stat,
+			Metric: &types.Metric{Namespace: &q.namespace, MetricName: &q.metric, Dimensions: []types.Dimension{{Name: &q.name, Value: &q.value}}}},
 	}}}
-	var all []datum
 	for {
 		got, err := client.GetMetricData(ctx, ask)
 		if err != nil {
-			return why("the metric", "cloudwatch:GetMetricData", err)
+			return m, why("the metric", "cloudwatch:GetMetricData", err)
 		}
 		for _, r := range got.MetricDataResults {
 			if len(r.Timestamps) != len(r.Values) {
-				return errors.New("CloudWatch answers with other values than points")
+				return m, errors.New("CloudWatch answers with other values than points")
 			}
 			for i := range r.Values {
-				all = append(all, datum{r.Timestamps[i].UTC(), r.Values[i]})
+				m.points = append(m.points, datum{r.Timestamps[i].UTC(), r.Values[i]})
 			}
 			if r.StatusCode == types.StatusCodeInternalError || r.StatusCode == types.StatusCodeForbidden {
-				return fmt.Errorf("reading the metric: CloudWatch answers %s", clean(string(r.StatusCode)))
+				return m, fmt.Errorf("reading the metric: CloudWatch answers %s", clean(string(r.StatusCode)))
 			}
 		}
-		if len(all) > mostDatums {
-			return fmt.Errorf("the metric has more than the %d points that are read: ask for less", mostDatums)
+		if len(m.points) > mostDatums {
+			return m, fmt.Errorf("the metric has more than the %d points that are read: ask for less", mostDatums)
 		}
 		if aws.ToString(got.NextToken) == "" {
 			break
 		}
 		ask.NextToken = got.NextToken
 	}
-	slices.SortFunc(all, func(x, y datum) int { return x.At.Compare(y.At) })
-	a.keep("points", all)
-	a.series(all, begin, end, period)
-	return nil
+	slices.SortFunc(m.points, func(x, y datum) int { return x.At.Compare(y.At) })
+	m.missing = max(0, int(end.Sub(begin)/period)-2-len(m.points))
+	return m, nil
 }
 
 // periodOf keeps a range below mostDatums.
@@ -133,11 +164,10 @@ func periodOf(back time.Duration) time.Duration {
 }
 
 // series says what the points come to.
-func (a asked) series(all []datum, begin, end time.Time, period time.Duration) {
+func (a asked) series(m measured) {
+	all, missing := m.points, m.missing
 	a.f.Set("points", steps.IntOf(int64(len(all))))
 	a.f.Set("absent", steps.BoolOf(len(all) == 0))
-	room := int(end.Sub(begin)/period) - 2 // the newest two may not be there yet
-	missing := max(0, room-len(all))
 	a.f.Set("missing", steps.IntOf(int64(missing)))
 	if len(all) == 0 {
 		a.absent = "the metric has no point"
@@ -164,12 +194,10 @@ func (a asked) series(all []datum, begin, end time.Time, period time.Duration) {
 	} else {
 		a.f.Set("last_nonzero_at", steps.TimeOf(newest))
 	}
-	zero := least == 0 && most == 0
-	switch {
-	case zero && missing > 0:
-		a.f.Unknown(fmt.Sprintf("%d points of the range are missing", missing), "zero")
-	default:
+	if zero, known := m.zero(); known {
 		a.f.Set("zero", steps.BoolOf(zero))
+	} else {
+		a.f.Unknown(fmt.Sprintf("%d points of the range are missing", missing), "zero")
 	}
 	swings, up := 0, all[0].Value > (least+most)/2
 	for _, d := range all {

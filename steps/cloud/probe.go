@@ -40,25 +40,35 @@ type told struct {
 	absent string // why facts that were not set are unknown
 }
 
-// Probe implements steps.Prober.
-func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+// begin signs in for one reading.
+func begin(ctx context.Context, env steps.Env, roots *x509.CertPool, in steps.Params, out steps.Sink) (asked, error) {
 	if err := ctx.Err(); err != nil {
-		return steps.Observation{}, err
+		return asked{}, err
 	}
-	cfg, err := signIn(ctx, p.env, out)
+	cfg, err := signIn(ctx, env, out)
 	if err != nil {
-		return steps.Observation{}, err
+		return asked{}, err
 	}
 	if at := in.Text("region"); at != "" {
 		cfg.Region = at
 	}
 	if !region.MatchString(cfg.Region) { // it becomes a part of the name of the server
-		return steps.Observation{}, errors.New("no region is known: give the parameter region, or set AWS_REGION")
+		return asked{}, errors.New("no region is known: give the parameter region, or set AWS_REGION")
 	}
-	a := asked{env: p.env, roots: p.roots, cfg: cfg, in: in, out: out, f: steps.NewFacts(p.facts), now: time.Now(), told: &told{absent: "it was not read"}}
-	if p.env.Now != nil {
-		a.now = p.env.Now()
+	a := asked{env: env, roots: roots, cfg: cfg, in: in, out: out, now: time.Now(), told: &told{absent: "it was not read"}}
+	if env.Now != nil {
+		a.now = env.Now()
 	}
+	return a, nil
+}
+
+// Probe implements steps.Prober.
+func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (steps.Observation, error) {
+	a, err := begin(ctx, p.env, p.roots, in, out)
+	if err != nil {
+		return steps.Observation{}, err
+	}
+	a.f = steps.NewFacts(p.facts)
 	err = p.read(ctx, a)
 	if stop := ctx.Err(); stop != nil {
 		return steps.Observation{}, stop

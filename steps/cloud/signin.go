@@ -50,15 +50,28 @@ func endpoint(env steps.Env, service string) (string, error) {
 
 // reader is a client that sends the operations and nothing else, to the one server of its first request.
 func reader(env steps.Env, roots *x509.CertPool, operations ...string) *http.Client {
+	return client(transport.Operations(route(env, roots), "", operations, agent(env)))
+}
+
+// sender is a client that sends one form once, and nothing else, to the one server of its first request.
+func sender(env steps.Env, roots *x509.CertPool, form string) *http.Client {
+	return client(transport.Store(route(env, roots), "", []transport.Request{{Method: http.MethodPost, Path: "/", SHA256: transport.Sum([]byte(form))}}, agent(env)))
+}
+
+func agent(env steps.Env) transport.Option {
+	return transport.Agent("handrail/" + cmp.Or(env.Version, "dev"))
+}
+
+func route(env steps.Env, roots *x509.CertPool) *http.Transport {
 	proxy, dial := transport.OffMetadataRoute(transport.ProxyOf(env))
-	next := &http.Transport{
+	return &http.Transport{
 		Proxy: proxy, DialContext: dial, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 		TLSHandshakeTimeout: answerWithin, ResponseHeaderTimeout: answerWithin, ForceAttemptHTTP2: true, IdleConnTimeout: time.Second,
 	}
-	return &http.Client{
-		Transport:     transport.Operations(next, "", operations, transport.Agent("handrail/"+cmp.Or(env.Version, "dev"))),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+}
+
+func client(by http.RoundTripper) *http.Client {
+	return &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // why says what an answer of AWS means for the operator.

@@ -1,0 +1,134 @@
+package aws
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"handrail/drills/bucket"
+)
+
+const largestBody = 1 << 20
+
+// Prepare makes the folder of a world with an access key for each name, and returns their ids and secrets.
+func Prepare(dir string, world []byte, names ...string) (map[string][2]string, error) {
+	if _, err := ReadWorld(world); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	keys, text := map[string][2]string{}, ""
+	for _, name := range names {
+		keys[name] = [2]string{"AKIA" + strings.ToUpper(random(8)), random(20)}
+		text += keys[name][0] + " " + keys[name][1] + " " + name + "\n"
+	}
+	return keys, errors.Join(os.WriteFile(filepath.Join(dir, "world.json"), world, 0o600), os.WriteFile(filepath.Join(dir, "keys"), []byte(text), 0o600))
+}
+
+func random(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// Key is the access key of a name.
+func Key(dir, name string) (id, secret string, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "keys"))
+	if err != nil {
+		return "", "", err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if words := strings.Fields(line); len(words) == 3 && words[2] == name {
+			return words[0], words[1], nil
+		}
+	}
+	return "", "", fs.ErrNotExist
+}
+
+// Address is where the server of a folder listens; fs.ErrNotExist says not yet.
+func Address(dir string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "address"))
+	if err == nil && !strings.HasSuffix(string(raw), "\n") {
+		return "", fs.ErrNotExist // it is being written
+	}
+	return strings.TrimSpace(string(raw)), err
+}
+
+// Write is a request that may have written.
+type Write struct {
+	At        time.Time
+	Operation string
+	Object    string
+	Who       string
+	Agent     string
+	ID        string // of the request
+	Status    int
+}
+
+// Writes are those that the server of a folder answered.
+func Writes(dir string) (out []Write, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "writes.log"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		var w Write
+		if err := json.Unmarshal([]byte(line), &w); err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// Serve serves the world of a folder until ctx ends or the folder is gone.
+func Serve(ctx context.Context, dir string) error {
+	ctx, cancel := bucket.WhileThere(ctx, dir)
+	defer cancel()
+	raw, err := os.ReadFile(filepath.Join(dir, "world.json"))
+	if err != nil {
+		return err
+	}
+	world, err := ReadWorld(raw)
+	if err != nil {
+		return err
+	}
+	if raw, err = os.ReadFile(filepath.Join(dir, "keys")); err != nil {
+		return err
+	}
+	keys := map[string]string{}
+	for line := range strings.Lines(string(raw)) {
+		if words := strings.Fields(line); len(words) == 3 {
+			keys[words[0]] = words[2]
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "writes.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "address"), []byte(l.Addr().String()+"\n"), 0o600); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	srv := &http.Server{Handler: New(world, keys, log, time.Now), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
+	defer stop()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,438 @@
+package cloud
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"handrail/steps"
+	"handrail/steps/references"
+)
+
+const (
+	describeSnapshots = "Action=DescribeDBSnapshots"
+	leastQuiet        = 21 * 24 * time.Hour // three weeks without a connection
+	newestQuiet       = time.Hour           // whose minutes are read as well: the newest hours of the long range are not in it yet
+	lookAgain         = 2 * time.Second
+	looks             = 10
+
+	keyInstance = "instance"
+	keyARN      = "ARN"
+	keyResource = "resource id"
+	keySource   = "replica of"
+	keyRegion   = "region"
+	keyStatus   = "status"
+)
+
+func deleteKind() steps.Kind {
+	return steps.Kind{
+		Name: "cloud/delete", Class: steps.Repair,
+		Doc: "Deletes one read replica of Amazon RDS that nothing uses. It searches the places for its names and asks for its connections itself, each time that it is shown, and stays shut where any of it is found or unknown. RDS takes no final snapshot of a read replica: one that you took before is checked.",
+		Params: append([]steps.Field{
+			{Name: "instance", Type: steps.String, Required: true, Pattern: `[A-Za-z][A-Za-z0-9-]{0,62}`, Doc: "its identifier"},
+			{Name: "resource_id", Type: steps.Ident, Required: true, Pattern: `[A-Za-z0-9-]{1,100}`, Doc: "its resource id as cloud/database read it: another instance of the same name has another"},
+			{Name: "region", Type: steps.String, Pattern: `[a-z0-9-]{1,40}`, Doc: "region that it is in, that of the AWS tools where none is given"},
+			{Name: "approval", Type: steps.String, Required: true, Pattern: `\S[^\n]{2,300}`, Doc: "who approved it, its owner or the platform, and where that is written"},
+			{Name: "unique", Type: steps.Enum, Required: true, Values: []string{"no", "yes"}, Doc: "whether it holds data that its source does not"},
+			{Name: "snapshot", Type: steps.String, Pattern: `[A-Za-z][A-Za-z0-9-]{0,254}`, Doc: "snapshot that was taken of it by hand, needed where it holds data of its own"},
+			{Name: "cost", Type: steps.String, Pattern: `[^\n]{1,100}`, Doc: "what it costs, shown beside it"},
+			{Name: "quiet", Type: steps.Duration, Default: "504h", Doc: "how long nothing may have connected, three weeks at least and 63 days at most"},
+		}, references.PlaceFields()...),
+		Touches: []string{"asks RDS for the instance, its source and the snapshot, and CloudWatch for its connections", "reads the places that are named", "sends one DeleteDBInstance, once, as it was shown"},
+		Changes: func(e steps.Env) steps.Gater { return deleter{env: e} },
+	}
+}
+
+// deleter is cloud/delete.
+type deleter struct {
+	env   steps.Env
+	roots *x509.CertPool // that servers are verified against, nil for those of the machine
+}
+
+type deleteArgs struct {
+	id, form string
+	resource string
+	in       steps.Params
+}
+
+// Preview implements steps.Gater.
+func (g deleter) Preview(ctx context.Context, in steps.Params, out steps.Sink) (steps.Preview, error) {
+	a, err := begin(ctx, g.env, g.roots, in, out)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	client, err := a.rds()
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	id := in.Text("instance")
+	one, err := a.instance(ctx, client, id)
+	if err != nil {
+		return steps.Preview{}, err
+	}
+	if one == nil {
+		return steps.Preview{}, fmt.Errorf("there is no instance %s in %s", id, a.cfg.Region)
+	}
+	a.keep("instance-before", one)
+	source, host := aws.ToString(one.ReadReplicaSourceDBInstanceIdentifier), ""
+	if one.Endpoint != nil {
+		host = aws.ToString(one.Endpoint.Address)
+	}
+	form := url.Values{"Action": {"DeleteDBInstance"}, "DBInstanceIdentifier": {id}, "SkipFinalSnapshot": {"true"}, "Version": {"2014-10-31"}}.Encode()
+	p := steps.Preview{
+		Target: []steps.KV{{Key: keyRegion, Value: a.cfg.Region}, {Key: keyInstance, Value: id}, {Key: keyARN, Value: clean(aws.ToString(one.DBInstanceArn))},
+			{Key: keyResource, Value: clean(aws.ToString(one.DbiResourceId))}, {Key: keySource, Value: clean(source)}},
+		Shown: []steps.KV{{Key: keyStatus, Value: clean(aws.ToString(one.DBInstanceStatus))}, {Key: "zone", Value: clean(aws.ToString(one.AvailabilityZone))},
+			{Key: "class", Value: clean(aws.ToString(one.DBInstanceClass))}, {Key: "tags", Value: tagText(one.TagList)}, {Key: "cost", Value: orUnknown(in.Text("cost"))},
+			{Key: "approved by", Value: in.Text("approval")}},
+		Request: "POST " + form,
+		Command: "aws rds delete-db-instance --region " + a.cfg.Region + " --db-instance-identifier " + steps.Quote(id) + " --skip-final-snapshot",
+		Phrase:  steps.Phrase("delete", "db/"+id),
+		Effect:  "delete the database instance " + id + " and all that it holds. RDS takes no final snapshot of a read replica",
+		Undo:    "None. A new replica can be made of " + orUnknown(clean(source)) + "; what this one holds beside it is gone.",
+		Args:    deleteArgs{id, form, aws.ToString(one.DbiResourceId), in},
+	}
+	need := func(of, cure, why string, args ...any) {
+		p.Unmet = append(p.Unmet, steps.Need{Why: fmt.Sprintf(why, args...), Cure: cure, Of: of})
+	}
+	for _, gap := range a.obs.Gaps {
+		need("", "see why, then look again", "The evidence lacks a part: %s", gap)
+	}
+	deletable(one, in.Text("resource_id"), need)
+	switch from, err := a.sourceOf(ctx, client, source); {
+	case ctx.Err() != nil:
+		return steps.Preview{}, ctx.Err()
+	case err != nil:
+		need("", "look again once it can be read", "Its source cannot be read: %s.", err)
+	case source != "" && !strings.HasPrefix(source, "arn:") && from == nil:
+		need("", "find out where its data stands now", "Its source %s is not there: this may be the last copy.", source)
+	}
+	if err := g.quiet(ctx, a, id, &p, need); err != nil {
+		return steps.Preview{}, err
+	}
+	if err := g.copied(ctx, a, client, one, &p, need); err != nil {
+		return steps.Preview{}, err
+	}
+	return p, g.named(ctx, a, host, &p, need)
+}
+
+type needing func(of, cure, why string, args ...any)
+
+// deletable are the floors of what the instance is.
+func deletable(one *types.DBInstance, wanted string, need needing) {
+	status, resource := aws.ToString(one.DBInstanceStatus), aws.ToString(one.DbiResourceId)
+	if resource == "" || resource != wanted {
+		need("resource_id", "read it again, and see what this one is", "Another instance has this name now: its resource id is %s, and that of %s was read.", orUnknown(clean(resource)), steps.Clip(wanted, 60))
+	}
+	switch {
+	case status == "deleting":
+		need("", "wait for its end", "It is being deleted already.")
+	case !slices.Contains([]string{"available", "stopped", "storage-full", "failed", "incompatible-network", "incompatible-restore", "incompatible-parameters"}, status):
+		need("", "wait until it is at rest", "Its status is %s: something is in flight on it.", orUnknown(clean(status)))
+	}
+	if aws.ToString(one.ReadReplicaSourceDBInstanceIdentifier) == "" {
+		need("", "delete a database that is no replica by its own change", "It is no read replica of an instance: what it holds may stand nowhere else.")
+	}
+	if replicas := slices.Concat(one.ReadReplicaDBInstanceIdentifiers, one.ReadReplicaDBClusterIdentifiers); len(replicas) > 0 {
+		need("", "see what they are for first", "%s replicates from it.", clean(strings.Join(replicas, ", ")))
+	}
+	if id := aws.ToString(one.DBClusterIdentifier); id != "" {
+		need("", "change the cluster", "It is a member of the cluster %s.", clean(id))
+	}
+	switch {
+	case one.DeletionProtection == nil:
+		need("", "read it with rds:DescribeDBInstances", "Whether its deletion protection is on is not told.")
+	case *one.DeletionProtection:
+		need("", "let its owner take it off, with a reason", "Its deletion protection is on.")
+	}
+}
+
+func (a asked) sourceOf(ctx context.Context, client *rds.Client, source string) (*types.DBInstance, error) {
+	if source == "" || strings.HasPrefix(source, "arn:") { // of another region
+		return nil, nil
+	}
+	return a.instance(ctx, client, source)
+}
+
+// quiet is the floor of its connections.
+func (g deleter) quiet(ctx context.Context, a asked, id string, p *steps.Preview, need needing) error {
+	back := a.in.Duration("quiet")
+	if back < leastQuiet {
+		need("quiet", "ask for three weeks at least", "%s without a connection is less than the three weeks that are asked for.", back)
+		return nil
+	}
+	for _, span := range []time.Duration{back, newestQuiet} {
+		m, err := a.measure(ctx, question{"AWS/RDS", "DatabaseConnections", "DBInstanceIdentifier", id, "Maximum", span})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		zero, known := m.zero()
+		switch {
+		case err != nil:
+			need("", "ask for cloudwatch:GetMetricData", "Its connections over %s are not known: %s.", span, err)
+		case !known && len(m.points) == 0:
+			need("", "find out why nothing is recorded", "Its connections over %s are not known: the metric has no point.", span)
+		case !known:
+			need("", "wait until the range has no gap", "Its connections over %s are not known: %d points are missing.", span, m.missing)
+		case !zero:
+			last := m.points[0].At
+			for _, d := range m.points {
+				if d.Value != 0 {
+					last = d.At
+				}
+			}
+			need("", "find who it was", "Something connected to it, last at %s.", last.Format("2006-01-02 15:04"))
+		default:
+			p.Shown = append(p.Shown, steps.KV{Key: "connections over " + span.String(), Value: fmt.Sprintf("0 in %d points", len(m.points))})
+		}
+	}
+	return nil
+}
+
+// copied is the floor of data of its own: a snapshot that was taken by hand, of this very instance.
+func (g deleter) copied(ctx context.Context, a asked, client *rds.Client, one *types.DBInstance, p *steps.Preview, need needing) error {
+	name := a.in.Text("snapshot")
+	if name == "" {
+		p.Shown = append(p.Shown, steps.KV{Key: "snapshot", Value: "none: its source holds all that it does, by the word of a person"})
+		if a.in.Text("unique") != "no" {
+			need("snapshot", "take a snapshot of it by hand, and name it", "It holds data that its source does not, and no snapshot of it is named. RDS takes no final one of a read replica.")
+		}
+		return nil
+	}
+	got, err := a.snapshots().DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &name})
+	var api smithy.APIError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &api) && strings.HasPrefix(api.ErrorCode(), "DBSnapshotNotFound"):
+		need("snapshot", "name one that is there", "There is no snapshot %s.", name)
+		return nil
+	case err != nil:
+		need("snapshot", "ask for rds:DescribeDBSnapshots", "The snapshot cannot be read: %s.", why("describing "+name, "rds:DescribeDBSnapshots", err))
+		return nil
+	case len(got.DBSnapshots) != 1 || !strings.EqualFold(aws.ToString(got.DBSnapshots[0].DBSnapshotIdentifier), name):
+		need("snapshot", "name one that is there", "RDS does not answer with the one snapshot %s.", name)
+		return nil
+	}
+	s := got.DBSnapshots[0]
+	taken := "at an unknown time"
+	if s.SnapshotCreateTime != nil {
+		taken = s.SnapshotCreateTime.UTC().Format("2006-01-02 15:04")
+	}
+	switch {
+	case aws.ToString(s.DbiResourceId) != aws.ToString(one.DbiResourceId):
+		need("snapshot", "name one of this instance", "The snapshot %s is of another instance (%s).", name, orUnknown(clean(aws.ToString(s.DbiResourceId))))
+	case aws.ToString(s.Status) != "available":
+		need("snapshot", "wait until it is available", "The snapshot %s is %s.", name, orUnknown(clean(aws.ToString(s.Status))))
+	case aws.ToString(s.SnapshotType) != "manual": // automated ones go with the instance
+		need("snapshot", "take one by hand", "The snapshot %s is %s, and goes with the instance.", name, orUnknown(clean(aws.ToString(s.SnapshotType))))
+	}
+	p.Shown = append(p.Shown, steps.KV{Key: "snapshot", Value: name + ", taken " + taken})
+	p.Undo = "None for the instance. Another can be restored from the snapshot " + name + ", taken " + taken + "; it will be no replica."
+	return nil
+}
+
+func (a asked) snapshots() *rds.Client {
+	at, _ := endpoint(a.env, "RDS") // its error was told by rds
+	return rds.NewFromConfig(a.cfg, func(o *rds.Options) {
+		o.HTTPClient = reader(a.env, a.roots, describeSnapshots)
+		if o.BaseEndpoint = nil; at != "" {
+			o.BaseEndpoint = &at
+		}
+	})
+}
+
+// named is the floor of what names it, and says what would make it again.
+func (g deleter) named(ctx context.Context, a asked, host string, p *steps.Preview, need needing) error {
+	ask := references.AskOf(a.env, a.in)
+	ask.Host, ask.ID, ask.Now = host, a.in.Text("instance"), a.now
+	r, err := references.Search(ctx, ask)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		need("", "name the places again", "What names it was not searched: %s.", err)
+		return nil
+	}
+	if gap := references.Keep(a.out, r); gap != "" {
+		need("", "see why, then look again", "The evidence lacks a part: %s", gap)
+	}
+	for _, place := range r.Places {
+		switch {
+		case place.Hits > 0:
+			need("", "keep it, and ask who that is", "%s names it: %s.", capital(place.Name), steps.OneLine(strings.Join(place.Where[:min(3, len(place.Where))], ", "), 300))
+		case !place.Known:
+			need("", "let it be read, then look again", "Whether %s names it is not known: %s.", place.Name, steps.OneLine(place.Why, 300))
+		case place.Said:
+			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: "said to be none"})
+		default:
+			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: fmt.Sprintf("0 in %d files", place.Files)})
+		}
+	}
+	for _, owner := range r.Owners {
+		p.Owners = append(p.Owners, steps.Owner{Name: "an apply of the state " + clean(owner), Paused: "unknown", How: "its configuration makes it again, until it is taken out"})
+		p.Owes = append(p.Owes, steps.Debt{Kind: "reconcile", Text: "the state and the configuration still have " + clean(owner) + ": take both out"})
+	}
+	return nil
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func tagText(list []types.Tag) string {
+	var out []string
+	for _, t := range list {
+		out = append(out, clean(aws.ToString(t.Key))+"="+clean(aws.ToString(t.Value)))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return steps.OneLine(strings.Join(out, " "), 300)
+}
+
+// Act implements steps.Gater.
+func (g deleter) Act(ctx context.Context, approved *steps.Approval, out steps.Sink) (steps.Outcome, error) {
+	p, err := approved.Spend()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	args, err := steps.ArgsOf[deleteArgs](p)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	a, err := begin(ctx, g.env, g.roots, args.in, out)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	if at := steps.Find(p.Target, keyRegion); at != a.cfg.Region {
+		return steps.Outcome{}, fmt.Errorf("the environment names %s now, and %s was approved", a.cfg.Region, at)
+	}
+	request, err := a.send(ctx, args)
+	if err != nil && !errors.Is(err, errNotTaken) {
+		return steps.Outcome{}, err
+	}
+	o, again := g.look(ctx, a, args.id, args.resource, err == nil)
+	if request != "" {
+		o.After = append(o.After, steps.KV{Key: "request id", Value: request})
+	}
+	switch {
+	case again != nil:
+		return steps.Outcome{}, errors.Join(err, again)
+	case err != nil && o.Result == steps.Done:
+		return steps.Outcome{}, err // refused, and it goes: another deletes it
+	case err != nil:
+		o.Result, o.Response = steps.Refused, err.Error()
+	case o.Result != steps.Done: // taken, and not seen
+		return steps.Outcome{}, fmt.Errorf("RDS took the request %s, and still says that %s", request, o.Response)
+	}
+	return o, nil
+}
+
+// errNotTaken says that RDS answered, and did not do it.
+var errNotTaken = errors.New("RDS did not take it")
+
+// send sends the form once. An error that is not errNotTaken leaves open whether it was taken.
+func (a asked) send(ctx context.Context, args deleteArgs) (request string, err error) {
+	at, err := endpoint(a.env, "RDS")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errNotTaken, err)
+	}
+	to := rds.NewFromConfig(a.cfg, func(o *rds.Options) {
+		o.HTTPClient, o.RetryMaxAttempts = sender(a.env, a.roots, args.form), 1
+		if o.BaseEndpoint = nil; at != "" {
+			o.BaseEndpoint = &at
+		}
+	})
+	got, err := to.DeleteDBInstance(ctx, &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &args.id, SkipFinalSnapshot: aws.Bool(true)})
+	if err != nil {
+		var answered *smithyhttp.ResponseError
+		if errors.As(err, &answered) {
+			if by := (interface{ ServiceRequestID() string })(nil); errors.As(err, &by) {
+				request = by.ServiceRequestID()
+			}
+			if code := answered.HTTPStatusCode(); code/100 == 4 && code != http.StatusRequestTimeout {
+				return clean(request), fmt.Errorf("%w: %w", errNotTaken, why("deleting "+args.id, "rds:DeleteDBInstance", err))
+			}
+		}
+		return clean(request), why("deleting "+args.id, "rds:DeleteDBInstance", err)
+	}
+	request, _ = awsmiddleware.GetRequestIDMetadata(got.ResultMetadata)
+	a.keep("deletion", got.DBInstance)
+	return clean(request), nil
+}
+
+// look reads the instance again. Done means that it is being deleted, is gone, or that its name is another instance's. taken waits a
+// little for the first of them.
+func (g deleter) look(ctx context.Context, a asked, id, resource string, taken bool) (steps.Outcome, error) {
+	client, err := a.rds()
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	for n := 1; ; n++ {
+		one, err := a.instance(ctx, client, id)
+		if stop := ctx.Err(); stop != nil {
+			return steps.Outcome{}, stop
+		}
+		if err != nil {
+			return steps.Outcome{}, err
+		}
+		o := steps.Outcome{Result: steps.Done, After: []steps.KV{{Key: keyInstance, Value: id}}}
+		switch {
+		case one == nil:
+			o.Response, o.After = "There is no instance "+id+" any more.", append(o.After, steps.KV{Key: keyStatus, Value: "gone"})
+			return o, nil
+		case aws.ToString(one.DbiResourceId) != resource:
+			o.Response, o.After = "The name "+id+" is another instance's now.", append(o.After, steps.KV{Key: keyResource, Value: clean(aws.ToString(one.DbiResourceId))})
+			return o, nil
+		}
+		status := clean(aws.ToString(one.DBInstanceStatus))
+		o.After = append(o.After, steps.KV{Key: keyResource, Value: clean(resource)}, steps.KV{Key: keyStatus, Value: status})
+		if status == "deleting" {
+			o.Response = id + " is being deleted."
+			return o, nil
+		}
+		if o.Result, o.Response = steps.Failed, id+" is "+orUnknown(status)+"."; !taken || n == looks {
+			return o, nil
+		}
+		select {
+		case <-ctx.Done():
+			return steps.Outcome{}, ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// Find implements steps.Finder.
+func (g deleter) Find(ctx context.Context, before []steps.KV, in steps.Params, out steps.Sink) (steps.Outcome, error) {
+	id, resource := steps.Find(before, keyInstance), steps.Find(before, keyResource)
+	if id == "" || resource == "" {
+		return steps.Outcome{}, errors.New("the journal does not name the instance")
+	}
+	a, err := begin(ctx, g.env, g.roots, in, out)
+	if err != nil {
+		return steps.Outcome{}, err
+	}
+	if at := steps.Find(before, keyRegion); at != a.cfg.Region {
+		return steps.Outcome{}, fmt.Errorf("the act was in %s, and the environment names %s", at, a.cfg.Region)
+	}
+	return g.look(ctx, a, id, resource, false)
+}
