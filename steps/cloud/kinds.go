@@ -11,7 +11,7 @@ const leastDelay = 15 * time.Minute
 
 // Kinds returns the step kinds of this package.
 func Kinds() []steps.Kind {
-	return []steps.Kind{writesKind(), databaseKind(), metricKind(), costKind(), tagsKind(), deleteKind()}
+	return []steps.Kind{writesKind(), databaseKind(), metricKind(), costKind(), tagsKind(), replicationLogKind(), deleteKind()}
 }
 
 func writesKind() steps.Kind {
