@@ -45,7 +45,7 @@ func deleteKind() steps.Kind {
 			{Name: "instance", Type: steps.String, Required: true, Pattern: `[A-Za-z][A-Za-z0-9-]{0,62}`, Doc: "its identifier"},
 			{Name: "resource_id", Type: steps.Ident, Required: true, Pattern: `[A-Za-z0-9-]{1,100}`, Doc: "its resource id as cloud/database read it: another instance of the same name has another"},
 			{Name: "region", Type: steps.String, Pattern: `[a-z0-9-]{1,40}`, Doc: "region that it is in, that of the AWS tools where none is given"},
-			{Name: "approval", Type: steps.String, Required: true, Pattern: `\S[^\n]{2,300}`, Doc: "who approved it, its owner or the platform, and where that is written"},
+			{Name: "approval", Type: steps.Enum, Required: true, Values: []string{"owner", "platform"}, Doc: "who approved it: its owner, or the platform where it has none"},
 			{Name: "unique", Type: steps.Enum, Required: true, Values: []string{"no", "yes"}, Doc: "whether it holds data that its source does not"},
 			{Name: "snapshot", Type: steps.String, Pattern: `[A-Za-z][A-Za-z0-9-]{0,254}`, Doc: "snapshot that was taken of it by hand, needed where it holds data of its own"},
 			{Name: "cost", Type: steps.String, Pattern: `[^\n]{1,100}`, Doc: "what it costs, shown beside it"},

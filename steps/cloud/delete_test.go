@@ -100,7 +100,7 @@ func (a *tenant) write(name, text string) {
 }
 
 func (a *tenant) in() steps.Params {
-	in := steps.Params{"instance": steps.StringOf("copy"), "resource_id": steps.IdentOf("db-COPY"), "approval": steps.StringOf("platform, CHG-1"), "unique": steps.EnumOf("no"), "quiet": steps.DurationOf(504 * time.Hour), "fresh": steps.DurationOf(0)}
+	in := steps.Params{"instance": steps.StringOf("copy"), "resource_id": steps.IdentOf("db-COPY"), "approval": steps.EnumOf("platform"), "unique": steps.EnumOf("no"), "quiet": steps.DurationOf(504 * time.Hour), "fresh": steps.DurationOf(0)}
 	for name, at := range map[string]string{"code": "code", "zones": "zones", "jobs": "jobs", "dashboards": "dashboards", "secrets": "secrets.json", "states": "states"} {
 		in[name] = steps.PathOf(at)
 	}
