@@ -115,7 +115,7 @@ are named as for kubectl; see ` + "`handrail help cluster-flags`" + ` for all it
 	root.AddCommand(
 		matchCommand(p), startCommand(p), runCommand(p), resumeCommand(p), followCommand(p), replayCommand(p),
 		books.Command(p), stepCommand(p), bundle.BundleCommand(p), drillCommand(p), labCommand(p),
-		approveCommand(p), debts.Command(p), readinessCommand(p), trustCommand(p), doctorCommand(p), itself.Config(p), itself.Version(p), itself.Man(p), actCommand(p), bucketCommand(), realmCommand(), storeCommand(), exitCodesTopic(),
+		approveCommand(p), debts.Command(p), readinessCommand(p), trustCommand(p), doctorCommand(p), itself.Config(p), itself.Version(p), itself.Man(p), actCommand(p), bucketCommand(), realmCommand(), awsCommand(), storeCommand(), exitCodesTopic(),
 	)
 	complete(p, root)
 	return root

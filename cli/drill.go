@@ -213,7 +213,7 @@ func drillOptions(p *process.Program, l *lab.Lab, progress func(string)) (drills
 		return drills.Options{}, err
 	}
 	exe, err := os.Executable()
-	return drills.Options{Lab: l, Bucket: []string{exe, bucketWord}, Realm: []string{exe, realmWord}, Store: []string{exe, storeWord}, Source: p.LabSource,
+	return drills.Options{Lab: l, Bucket: []string{exe, bucketWord}, Realm: []string{exe, realmWord}, AWS: []string{exe, awsWord}, Store: []string{exe, storeWord}, Source: p.LabSource,
 		State: state, Catalog: catalog.New(), Now: p.Now, Progress: progress}, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/drills"
+	"handrail/drills/aws"
 	"handrail/drills/bucket"
 	"handrail/drills/keycloak"
 	"handrail/drills/lab"
@@ -199,6 +200,7 @@ func checkPractice(ctx context.Context, p *process.Program) process.Check {
 const (
 	bucketWord = "__bucket"
 	realmWord  = "__realm"
+	awsWord    = "__aws"
 	storeWord  = "__store"
 )
 
@@ -218,6 +220,16 @@ func realmCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signal.Ignore(syscall.SIGHUP)
 			return keycloak.Serve(cmd.Context(), args[0])
+		},
+	}
+}
+
+func awsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: awsWord, Hidden: true, Args: process.Exactly("a DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signal.Ignore(syscall.SIGHUP)
+			return aws.Serve(cmd.Context(), args[0])
 		},
 	}
 }

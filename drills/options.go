@@ -13,6 +13,7 @@ type Options struct {
 	Lab      *lab.Lab // nil where the drill needs no cluster
 	Tofu     string   // program of a drill that needs none; one with a cluster has the lab's own
 	Bucket   []string // command that serves the folder appended to it as the bucket of such a drill
+	AWS      []string // command that serves the folder appended to it as the cloud of such a drill
 	Realm    []string // command that serves the folder appended to it as the identity realm of such a drill
 	Store    []string // command that keeps the state in the folder appended to it, for a scene on another backend
 	Source   string   // clone that the servers of that command are built from, "" for the one that is found

@@ -96,6 +96,13 @@ func (r *Running) events(ctx context.Context) (out []lab.AuditEvent, err error) 
 		client, _, _ := strings.Cut(strings.TrimPrefix(w.Path, "/admin/realms/"+stage.KeycloakRealm+"/clients/"), "/")
 		out = append(out, lab.AuditEvent{Verb: strings.ToLower(w.Method), User: w.Who, Resource: "clients", Name: client, URI: w.Path, Code: w.Status, Received: w.At, Completed: w.At})
 	}
+	cloud, err := r.stage.AWSWrites()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range cloud {
+		out = append(out, lab.AuditEvent{Verb: w.Operation, User: w.Who, Resource: cloudInstance, Name: w.Object, UserAgent: w.Agent, Code: w.Status, Received: w.At, Completed: w.At})
+	}
 	list, _, err := r.stage.StateWrites()
 	for _, w := range list {
 		if w.Who == stage.NameOperator {
@@ -110,6 +117,9 @@ const (
 	storedState  = "state"
 	storedObject = "objects"
 )
+
+// cloudInstance is the resource of a database instance in a cloud.
+const cloudInstance = "instances"
 
 // prove matches writes to acts. What was refused or rehearsed changed nothing
 // and needs no act.

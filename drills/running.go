@@ -175,7 +175,11 @@ func (r *Running) Secrets() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, uploads...)
+	cloud, err := r.stage.AWSSecrets()
+	if err != nil {
+		return nil, err
+	}
+	out = append(append(out, uploads...), cloud...)
 	if r.stage.Rec.Forge != nil {
 		words, err := r.stage.ForgeSecrets()
 		if err != nil {

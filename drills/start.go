@@ -45,7 +45,7 @@ func Start(ctx context.Context, o Options, s Scene) (*Running, error) {
 // running is a drill in dir as this process sees it.
 func (o Options) running(s Scene, rec stage.Record, dir string) *Running {
 	r := &Running{scene: s, cat: o.Catalog}
-	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Realm: o.Realm, Store: o.Store, Source: o.Source, Now: o.Now, Say: o.say}
+	r.stage = stage.Stage{Rec: rec, Home: dir, Tofu: cmp.Or(rec.Program, o.Tofu), Bucket: o.Bucket, Realm: o.Realm, AWS: o.AWS, Store: o.Store, Source: o.Source, Now: o.Now, Say: o.say}
 	if s.Cluster() {
 		r.lab, r.stage.Tofu, r.stage.World, r.stage.Provider = o.Lab, o.Lab.TofuPath(), o.Lab, o.Lab.Records
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"handrail/drills"
+	"handrail/drills/aws"
 	"handrail/drills/bucket"
 	"handrail/drills/keycloak"
 	"handrail/drills/lab"
@@ -28,7 +29,7 @@ import (
 
 // TestMain lets this binary keep the state of a drill and render, as handrail does.
 func TestMain(m *testing.M) {
-	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, realmWord: keycloak.Serve, storeWord: store.Serve}
+	serve := map[string]func(context.Context, string) error{bucketWord: bucket.Serve, realmWord: keycloak.Serve, awsWord: aws.Serve, storeWord: store.Serve}
 	confined := map[string]func(io.Reader, io.Writer) int{render.Word: render.Child, replay.Word: replay.Child}
 	if len(os.Args) == 2 && confined[os.Args[1]] != nil {
 		os.Exit(confined[os.Args[1]](os.Stdin, os.Stdout))
@@ -46,6 +47,7 @@ func TestMain(m *testing.M) {
 const (
 	bucketWord = "__bucket"
 	realmWord  = "__realm"
+	awsWord    = "__aws"
 	storeWord  = "__store"
 )
 
@@ -99,7 +101,7 @@ func ground(t *testing.T) (drills.Options, session.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := drills.Options{Bucket: []string{os.Args[0], bucketWord}, Realm: []string{os.Args[0], realmWord}, Store: []string{os.Args[0], storeWord}, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
+	o := drills.Options{Bucket: []string{os.Args[0], bucketWord}, Realm: []string{os.Args[0], realmWord}, AWS: []string{os.Args[0], awsWord}, Store: []string{os.Args[0], storeWord}, State: state, Catalog: cat, Now: time.Now, Progress: func(text string) { t.Log(text) }}
 	c := session.Config{
 		Dir: filepath.Join(state, "incidents"), Keys: filepath.Join(state, "keys"), Acts: filepath.Join(state, "acts"),
 		Catalog: cat, Library: library, Now: time.Now, Rand: rand.Reader, Version: "test",

@@ -29,15 +29,17 @@ type standIn struct {
 	now  func() time.Time
 
 	mu      sync.Mutex
-	world   World
+	read    func() (World, error)
+	world   World                // as it was read for the request that is answered
 	deleted map[string]time.Time // when the deletion of an instance began
 	serial  int
 	events  []Write
 }
 
-// New is the server of a world. Writes go to log, one [Write] in each line; without keys any access key is taken.
-func New(world World, keys map[string]string, log io.Writer, now func() time.Time) http.Handler {
-	return &standIn{keys: keys, log: log, now: now, world: world, deleted: map[string]time.Time{}}
+// New is the server of a world, which is read for each request. Writes go to log, one [Write] in each line; without keys any access
+// key is taken.
+func New(read func() (World, error), keys map[string]string, log io.Writer, now func() time.Time) http.Handler {
+	return &standIn{keys: keys, log: log, now: now, read: read, deleted: map[string]time.Time{}}
 }
 
 // who is the name of the access key that signed a request.
@@ -58,6 +60,10 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(req.Body, largestBody))
 	if err != nil {
 		return // the caller is gone
+	}
+	if s.world, err = s.read(); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
 	s.serial++
 	id := fmt.Sprintf("%08x-0000-4000-8000-%012x", s.now().Unix(), s.serial)

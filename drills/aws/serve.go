@@ -35,6 +35,31 @@ func Prepare(dir string, world []byte, names ...string) (map[string][2]string, e
 	return keys, errors.Join(os.WriteFile(filepath.Join(dir, "world.json"), world, 0o600), os.WriteFile(filepath.Join(dir, "keys"), []byte(text), 0o600))
 }
 
+func worldIn(dir string) (World, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "world.json"))
+	if err != nil {
+		return World{}, err
+	}
+	return ReadWorld(raw)
+}
+
+// Change changes the world of a folder, as others do beside the operator.
+func Change(dir string, change func(*World) error) error {
+	w, err := worldIn(dir)
+	if err != nil {
+		return err
+	}
+	if err := change(&w); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, "world.json")
+	return errors.Join(os.WriteFile(name+".tmp", raw, 0o600), os.Rename(name+".tmp", name)) // a request reads all of it
+}
+
 func random(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
@@ -95,15 +120,8 @@ func Writes(dir string) (out []Write, err error) {
 func Serve(ctx context.Context, dir string) error {
 	ctx, cancel := bucket.WhileThere(ctx, dir)
 	defer cancel()
-	raw, err := os.ReadFile(filepath.Join(dir, "world.json"))
+	raw, err := os.ReadFile(filepath.Join(dir, "keys"))
 	if err != nil {
-		return err
-	}
-	world, err := ReadWorld(raw)
-	if err != nil {
-		return err
-	}
-	if raw, err = os.ReadFile(filepath.Join(dir, "keys")); err != nil {
 		return err
 	}
 	keys := map[string]string{}
@@ -124,7 +142,7 @@ func Serve(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "address"), []byte(l.Addr().String()+"\n"), 0o600); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	srv := &http.Server{Handler: New(world, keys, log, time.Now), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: New(func() (World, error) { return worldIn(dir) }, keys, log, time.Now), ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {

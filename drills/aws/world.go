@@ -8,7 +8,7 @@
 //
 // The folder of the server:
 //
-//	world.json   the [World] that it begins with
+//	world.json   the [World], read for each request
 //	keys         one access key in each line: ID SECRET NAME; made by [Prepare]
 //	address      host:port, once it listens
 //	writes.log   one [Write] as JSON in each line

@@ -3,14 +3,17 @@ package inject
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 
+	"handrail/drills/aws"
 	"handrail/drills/stage"
 )
 
@@ -90,4 +93,86 @@ func (u runUploads) apply(ctx context.Context, st *stage.Stage) error {
 		raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		return bytes.Contains(raw, []byte(fmt.Sprintf("%q", fmt.Sprint(u.Counted)))), err
 	})
+}
+
+// runAWS is the verb aws.run: a stand-in for AWS, and the places in which a server of it could be named. The folder code below them
+// is one clone.
+type runAWS struct {
+	World  []byte `key:"world,required" as:"file"`
+	Places []byte `key:"places,required" as:"file"` // texts by their path, as JSON
+}
+
+func (a runAWS) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("starting a stand-in for AWS")
+	if err := st.ServeAWS(ctx, a.World); err != nil {
+		return err
+	}
+	return (placeTexts{Texts: a.Places}).apply(ctx, st)
+}
+
+// placeTexts is the verb places.put: further files in the places, committed where they are code.
+type placeTexts struct {
+	Texts []byte `key:"texts,required" as:"file"`
+}
+
+func (a placeTexts) apply(_ context.Context, st *stage.Stage) error {
+	var texts map[string]string
+	if err := json.Unmarshal(a.Texts, &texts); err != nil {
+		return fmt.Errorf("places: %w", err)
+	}
+	code := filepath.Join(st.PlacesDir(), "code")
+	for name, text := range texts {
+		at := filepath.Join(st.PlacesDir(), filepath.FromSlash(name))
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("places: %q leads out of them", name)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+			return err
+		}
+	}
+	return gitRepo(filepath.Join(code, ".git")).commit(code, "Bring what is deployed", st.Rec.Started.Add(-time.Hour))
+}
+
+// lockPlace is the verb places.lock: a place that the operator may not read.
+type lockPlace struct {
+	Place string `key:"place,required" as:"id"`
+}
+
+func (a lockPlace) apply(_ context.Context, st *stage.Stage) error {
+	return os.Rename(filepath.Join(st.PlacesDir(), a.Place), filepath.Join(st.PlacesDir(), a.Place+".elsewhere"))
+}
+
+// healAWS is the verb aws.heal: the owner repairs the replication of an instance.
+type healAWS struct {
+	Instance string `key:"instance,required" as:"id"`
+}
+
+func (a healAWS) apply(_ context.Context, st *stage.Stage) error {
+	st.Say("the owner of the source puts the format of its log back")
+	return st.ChangeAWS(a.Instance, func(i *aws.Instance, _ []aws.Metric) { i.Error = "" })
+}
+
+// connectAWS is the verb aws.connect: someone connects to an instance.
+type connectAWS struct {
+	Instance string `key:"instance,required" as:"id"`
+}
+
+func (a connectAWS) apply(_ context.Context, st *stage.Stage) error {
+	return st.ChangeAWS(a.Instance, func(i *aws.Instance, metrics []aws.Metric) {
+		for n := range metrics {
+			if metrics[n].Instance == i.ID && metrics[n].Metric == "DatabaseConnections" {
+				metrics[n].High = 1
+			}
+		}
+	})
+}
+
+// breakReplica is the verb replica.fail: a real MariaDB replica that its primary breaks, for its error log.
+type breakReplica struct {
+	Tries int `key:"tries" range:"1 100"`
+}
+
+func (a breakReplica) apply(ctx context.Context, st *stage.Stage) error {
+	st.Say("starting a primary and a replica of MariaDB, and breaking the one by the other")
+	return st.BreakReplica(ctx, a.Tries)
 }

@@ -40,6 +40,7 @@ func (in Steps) Programs() []string {
 			"store.run":      {"external-secrets"},
 			"forge.run":      {"gitea"},
 			"uploads.run":    {"s3", "prometheus"},
+			"replica.fail":   {"mariadb"},
 			"gatekeeper.run": {"gatekeeper"},
 			"flux.run":       {"source-controller", "kustomize-controller", "git"}}[s.verb]
 		switch a := s.act.(type) {
@@ -74,6 +75,9 @@ func (in Steps) places() []string {
 	return names
 }
 
+// awsPlaces are the folders of a drill with a stand-in for AWS, by the names of the places.
+var awsPlaces = []string{"code", "zones", "secrets", "dashboards", "jobs", "states"}
+
 // Given are the names of the values that a drill with these injections has beside
 // what it exports.
 func (in Steps) Given() []string {
@@ -107,6 +111,12 @@ func (in Steps) Given() []string {
 	}
 	if in.has("uploads.run") {
 		names = append(names, "notifications")
+	}
+	if in.has("aws.run") {
+		names = append(names, awsPlaces...)
+	}
+	if in.has("replica.fail") {
+		names = append(names, "error_log")
 	}
 	if in.has("kube.replica") {
 		names = append(names, "replica", "etcd")
@@ -147,6 +157,14 @@ func (in Steps) Values(st *stage.Stage) map[string]steps.Value {
 	}
 	if in.has("uploads.run") {
 		out["notifications"] = steps.PathOf(st.Notifications())
+	}
+	if in.has("aws.run") {
+		for _, name := range awsPlaces {
+			out[name] = steps.PathOf(filepath.Join(st.PlacesDir(), name))
+		}
+	}
+	if in.has("replica.fail") {
+		out["error_log"] = steps.PathOf(st.ReplicaLog())
 	}
 	if in.has("kube.replica") {
 		out["replica"], out["etcd"] = steps.StringOf(st.Rec.Replica), steps.PathOf(metricsFile(st))

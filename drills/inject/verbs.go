@@ -45,6 +45,12 @@ func verbs() map[string]verb {
 	return map[string]verb{
 		"bucket.run":         {doc: "serves a bucket for the state on loopback, so that the drill needs no cluster", module: true, apart: true, read: as[runBucket]},
 		"uploads.run":        {doc: "starts a store of objects and a Prometheus on loopback, with a policy that denies the writer", read: as[runUploads]},
+		"aws.run":            {doc: "starts a stand-in for AWS on loopback, and makes the places in which a server of it could be named", read: as[runAWS]},
+		"aws.heal":           {doc: "repairs the replication of an instance of it, as its owner does", read: as[healAWS]},
+		"aws.connect":        {doc: "connects to an instance of it, as a reader does", read: as[connectAWS]},
+		"places.put":         {doc: "puts further files into these places, and commits them where they are code", read: as[placeTexts]},
+		"places.lock":        {doc: "takes one of these places away from the operator", read: as[lockPlace]},
+		"replica.fail":       {doc: "lets a real replica of MariaDB stop by the format of the log of its primary, and keeps its error log", read: as[breakReplica]},
 		"lock.backdate":      {doc: "makes the lock of the state look older", module: true, apart: true, read: as[backdate]},
 		"lock.freed":         {doc: "waits until the backend frees the lock of a dead run by itself", module: true, apart: true, read: as[freed]},
 		"lock.release":       {doc: "ends the lock with the tools of its server, where force-unlock cannot", module: true, apart: true, read: as[release]},

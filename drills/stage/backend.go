@@ -128,7 +128,7 @@ func (st *Stage) foreignCloud(name string) bool {
 	if _, ok := store.Services(st.Rec.Backend); ok {
 		return foreignStore(name)
 	}
-	return st.Rec.Bucket != nil && strings.HasPrefix(name, "AWS_") || st.Rec.Uploads != nil && (strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "PROMETHEUS_"))
+	return (st.Rec.Bucket != nil || st.Rec.AWS != "") && strings.HasPrefix(name, "AWS_") || st.Rec.Uploads != nil && (strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "PROMETHEUS_"))
 }
 
 func foreignStore(kv string) bool {

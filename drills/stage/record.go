@@ -33,6 +33,8 @@ type Record struct {
 	UndoTo    string                 `json:"undo_to,omitempty"`  // age recipient of the drill's own key
 	Gitops    *GitopsRecord          `json:"gitops,omitempty"`   // the Git server, of a drill with a GitOps controller
 	Keycloak  string                 `json:"keycloak,omitempty"` // URL of the stand-in for Keycloak, of a drill that has one
+	AWS       string                 `json:"aws,omitempty"`      // URL of the stand-in for AWS, of a drill that has one
+	Region    string                 `json:"region,omitempty"`   // its region
 	Registry  *RegistryRecord        `json:"registry,omitempty"` // the image registry, of a drill that has one
 	Forge     *ForgeRecord           `json:"forge,omitempty"`    // the Gitea of a drill that has one
 	Uploads   *UploadsRecord         `json:"uploads,omitempty"`  // the store of objects of a drill that has one

@@ -27,6 +27,7 @@ type Stage struct {
 	Provider func(context.Context) (string, error) // program of the bad provider, built when it is needed
 	Bucket   []string                              // command that serves the folder which is appended to it, for a drill with a bucket
 	Realm    []string                              // command that serves the folder which is appended to it as an identity realm
+	AWS      []string                              // command that serves the folder which is appended to it as a cloud
 	Store    []string                              // command that keeps the state in the folder which is appended to it, for one on a server of a backend
 	Source   string                                // clone that the servers of that command are built from, "" for the one that is found
 	Say      func(format string, args ...any)

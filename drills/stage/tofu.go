@@ -223,7 +223,7 @@ func (st *Stage) RobotEnviron() []string {
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.RobotKubeconfig,
-		Marker+st.Rec.Nonce), append(append(append(st.uploadsEnviron(), st.brokerEnviron(NameRobot)...), st.bucketEnviron(NameRobot)...), st.storeEnviron(NameRobot)...)...)
+		Marker+st.Rec.Nonce), append(append(append(append(st.uploadsEnviron(), st.awsEnviron()...), st.brokerEnviron(NameRobot)...), st.bucketEnviron(NameRobot)...), st.storeEnviron(NameRobot)...)...)
 }
 
 // CLIConfig is the file that tells tofu where providers come from.
@@ -249,7 +249,7 @@ func (st *Stage) OperatorEnviron(base []string) []string {
 		search = filepath.Dir(st.Tofu) + string(os.PathListSeparator) + search
 	}
 	env = append(append(append(append(env, st.keycloakEnviron(NameOperator)...), st.apiEnviron(NameOperator)...), st.brokerEnviron(NameOperator)...), append(st.bucketEnviron(NameOperator), st.storeEnviron(NameOperator)...)...)
-	return append(append(append(append(env, st.forgeEnviron(NameOperator)...), st.uploadsEnviron()...), st.PlainEnviron()...),
+	return append(append(append(append(env, st.forgeEnviron(NameOperator)...), append(st.uploadsEnviron(), st.awsEnviron()...)...), st.PlainEnviron()...),
 		"PATH="+search,
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.OperatorKubeconfig),
 		"KUBE_CONFIG_PATH="+st.Rec.Namespace.OperatorKubeconfig)

@@ -283,7 +283,7 @@ func (g deleter) named(ctx context.Context, a asked, host string, p *steps.Previ
 		}
 	}
 	for _, owner := range r.Owners {
-		p.Owners = append(p.Owners, steps.Owner{Name: "an apply of the state " + clean(owner), Paused: "unknown", How: "its configuration makes it again, until it is taken out"})
+		p.Shown = append(p.Shown, steps.KV{Key: "an apply makes it again", Value: clean(owner)})
 		p.Owes = append(p.Owes, steps.Debt{Kind: "reconcile", Text: "the state and the configuration still have " + clean(owner) + ": take both out"})
 	}
 	return nil

@@ -66,7 +66,7 @@ func newTenant(t *testing.T, change func(*aws.World)) *tenant {
 	if change != nil {
 		change(&a.world)
 	}
-	stand := aws.New(a.world, nil, &a.log, a.now)
+	stand := aws.New(func() (aws.World, error) { return a.world, nil }, nil, &a.log, a.now)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.before == nil || !a.before(w, r) {
 			stand.ServeHTTP(w, r)
@@ -218,7 +218,7 @@ func TestDelete(t *testing.T) {
 	if p.Phrase != "delete db/copy" || p.Request != "POST Action=DeleteDBInstance&DBInstanceIdentifier=copy&SkipFinalSnapshot=true&Version=2014-10-31" || !strings.HasPrefix(p.Undo, "None.") {
 		t.Errorf("%q, %q, %q", p.Phrase, p.Request, p.Undo)
 	}
-	if len(p.Owes) != 1 || len(p.Owners) != 1 || !strings.Contains(p.Owes[0].Text, "load.tfstate aws_db_instance.copy") {
+	if len(p.Owes) != 1 || len(p.Owners) != 0 || steps.Find(p.Shown, "an apply makes it again") != "load.tfstate aws_db_instance.copy" || !strings.Contains(p.Owes[0].Text, "load.tfstate aws_db_instance.copy") {
 		t.Errorf("owes %v, owners %v", p.Owes, p.Owners)
 	}
 	if n := strings.Count(a.log.String(), "DeleteDBInstance"); n != 1 {
