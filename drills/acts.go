@@ -16,6 +16,9 @@ import (
 // itself. A program that it ran, as tofu, sends requests that carry none.
 const auditKey = "audit id"
 
+// requestKey is the same for the id that a cloud gave its request.
+const requestKey = "request id"
+
 // act is one act of the bundle: what it was to change, and when.
 type act struct {
 	step       string
@@ -94,7 +97,7 @@ func ended(acts []act, end triage.ActEnd, at time.Time) {
 // sent keeps the Audit-IDs that an act names.
 func (a *act) sent(after []triage.KV) {
 	for _, kv := range after {
-		if kv.Key == auditKey && kv.Value != "" {
+		if (kv.Key == auditKey || kv.Key == requestKey) && kv.Value != "" {
 			a.audits = append(a.audits, kv.Value)
 		}
 	}

@@ -48,11 +48,11 @@ func named(path string) (map[string]int64, error) {
 
 // confirm holds the requests of handrail that the server logged against those
 // that the bundle names. The log of the lab holds no plain reads, but every
-// write, rehearsal and review. The servers of states give their requests no Audit-ID: an act answers for them
+// write, rehearsal and review. The servers of states and a cloud give their requests no Audit-ID: an act answers for them
 // by its time and target, or none does ([prove]).
 func confirm(events []lab.AuditEvent, ids map[string]int64) (asked int, strange []string) {
 	for _, e := range events {
-		if !ours(e) || e.Resource == storedState || e.Resource == storedObject {
+		if !ours(e) || e.Resource == storedState || e.Resource == storedObject || e.Resource == cloudInstance {
 			continue
 		}
 		if _, ok := ids[e.ID]; ok {

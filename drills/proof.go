@@ -101,7 +101,7 @@ func (r *Running) events(ctx context.Context) (out []lab.AuditEvent, err error) 
 		return nil, err
 	}
 	for _, w := range cloud {
-		out = append(out, lab.AuditEvent{Verb: w.Operation, User: w.Who, Resource: cloudInstance, Name: w.Object, UserAgent: w.Agent, Code: w.Status, Received: w.At, Completed: w.At})
+		out = append(out, lab.AuditEvent{ID: w.ID, Verb: w.Operation, User: w.Who, Resource: cloudInstance, Name: w.Object, UserAgent: w.Agent, Code: w.Status, Received: w.At, Completed: w.At})
 	}
 	list, _, err := r.stage.StateWrites()
 	for _, w := range list {
