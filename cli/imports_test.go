@@ -145,7 +145,7 @@ var rooms = []room{
 	{path: "handrail/drills/keycloak", ours: []string{"=handrail/drills/bucket"}},                 // stands in for a server, and ends as the bucket does
 	{path: "handrail/drills/aws", ours: []string{"=handrail/drills/bucket"}, libs: []string{aws}}, // stands in for a cloud, and ends as the bucket does
 	{path: "handrail/drills/store", ours: []string{"=handrail/drills/lab", "=handrail/drills/bucket"}, libs: []string{aws, azure, pgLib}},
-	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/lab/forge", "=handrail/drills/aws", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
+	{path: "handrail/drills/stage", ours: []string{"=handrail/drills/lab", "=handrail/drills/lab/forge", "=handrail/drills/lab/mariadb", "=handrail/drills/aws", "=handrail/drills/bucket", "=handrail/drills/keycloak", "=handrail/drills/store", "=handrail/session/journal", "=handrail/steps", "=handrail/steps/terraform/backend", "=handrail/evidence/escrow"}, libs: []string{k8s}},
 	{path: "handrail/drills/inject", ours: []string{"=handrail/drills/stage", "=handrail/drills/lab", "=handrail/drills/lab/forge", "=handrail/drills/lab/gitops", "=handrail/steps", "=handrail/steps/policy/replay", "=handrail/steps/strict"}},
 	{path: "handrail/drills", ours: []string{"handrail/drills", "handrail/session", "handrail/triage", "handrail/runbooks", "handrail/steps", "handrail/evidence"},
 		libs: []string{k8s, tfexec, yaml, cel}},

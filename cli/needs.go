@@ -13,7 +13,7 @@ import (
 
 	"handrail/cli/process"
 	"handrail/drills"
-	"handrail/drills/aws"
+	cloud "handrail/drills/aws"
 	"handrail/drills/bucket"
 	"handrail/drills/keycloak"
 	"handrail/drills/lab"
@@ -229,7 +229,7 @@ func awsCommand() *cobra.Command {
 		Use: awsWord, Hidden: true, Args: process.Exactly("a DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signal.Ignore(syscall.SIGHUP)
-			return aws.Serve(cmd.Context(), args[0])
+			return cloud.Serve(cmd.Context(), args[0])
 		},
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"handrail/drills/aws"
 	"handrail/drills/stage"
 )
 
@@ -149,7 +148,7 @@ type healAWS struct {
 
 func (a healAWS) apply(_ context.Context, st *stage.Stage) error {
 	st.Say("the owner of the source puts the format of its log back")
-	return st.ChangeAWS(a.Instance, func(i *aws.Instance, _ []aws.Metric) { i.Error = "" })
+	return st.HealAWS(a.Instance)
 }
 
 // connectAWS is the verb aws.connect: someone connects to an instance.
@@ -158,13 +157,7 @@ type connectAWS struct {
 }
 
 func (a connectAWS) apply(_ context.Context, st *stage.Stage) error {
-	return st.ChangeAWS(a.Instance, func(i *aws.Instance, metrics []aws.Metric) {
-		for n := range metrics {
-			if metrics[n].Instance == i.ID && metrics[n].Metric == "DatabaseConnections" {
-				metrics[n].High = 1
-			}
-		}
-	})
+	return st.ConnectAWS(a.Instance)
 }
 
 // breakReplica is the verb replica.fail: a real MariaDB replica that its primary breaks, for its error log.

@@ -39,8 +39,23 @@ func (st *Stage) ServeAWS(ctx context.Context, world []byte) error {
 	return st.Save()
 }
 
-// ChangeAWS changes one instance of the stand-in for AWS and its metrics, as others do.
-func (st *Stage) ChangeAWS(instance string, change func(*aws.Instance, []aws.Metric)) error {
+// HealAWS repairs the replication of an instance, as its owner does.
+func (st *Stage) HealAWS(instance string) error {
+	return st.changeAWS(instance, func(i *aws.Instance, _ []aws.Metric) { i.Error = "" })
+}
+
+// ConnectAWS connects to an instance, as a reader does.
+func (st *Stage) ConnectAWS(instance string) error {
+	return st.changeAWS(instance, func(i *aws.Instance, metrics []aws.Metric) {
+		for n := range metrics {
+			if metrics[n].Instance == i.ID && metrics[n].Metric == "DatabaseConnections" {
+				metrics[n].High = 1
+			}
+		}
+	})
+}
+
+func (st *Stage) changeAWS(instance string, change func(*aws.Instance, []aws.Metric)) error {
 	return aws.Change(st.awsDir(), func(w *aws.World) error {
 		i := slices.IndexFunc(w.Instances, func(i aws.Instance) bool { return i.ID == instance })
 		if i < 0 {

@@ -85,7 +85,7 @@ func (s *Server) column(ctx context.Context, statement string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n") // a value may be empty: a replica without a position yet
 	if len(lines) != 2 {
 		return "", errors.New("asking MariaDB: the answer has more than a row, or none")
 	}
