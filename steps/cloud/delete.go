@@ -196,7 +196,7 @@ func (g deleter) quiet(ctx context.Context, a asked, id string, p *steps.Preview
 			}
 			need("", "find who it was", "Something connected to it, last at %s.", last.Format("2006-01-02 15:04"))
 		default:
-			p.Shown = append(p.Shown, steps.KV{Key: "connections over " + span.String(), Value: fmt.Sprintf("0 in %d points", len(m.points))})
+			p.Shown = append(p.Shown, steps.KV{Key: "connected", Value: fmt.Sprintf("not once in %d hours (%d points)", int(span.Hours()), len(m.points))})
 		}
 	}
 	return nil
@@ -277,13 +277,13 @@ func (g deleter) named(ctx context.Context, a asked, host string, p *steps.Previ
 		case !place.Known:
 			need("", "let it be read, then look again", "Whether %s names it is not known: %s.", place.Name, steps.OneLine(place.Why, 300))
 		case place.Said:
-			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: "said to be none"})
+			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: "not searched: a person says that there are none"})
 		default:
-			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: fmt.Sprintf("0 in %d files", place.Files)})
+			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: fmt.Sprintf("not named, %d files searched", place.Files)})
 		}
 	}
 	for _, owner := range r.Owners {
-		p.Shown = append(p.Shown, steps.KV{Key: "an apply makes it again", Value: clean(owner)})
+		p.Shown = append(p.Shown, steps.KV{Key: "made again", Value: "by an apply of " + clean(owner)})
 		p.Owes = append(p.Owes, steps.Debt{Kind: "reconcile", Text: "the state and the configuration still have " + clean(owner) + ": take both out"})
 	}
 	return nil

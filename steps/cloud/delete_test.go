@@ -218,7 +218,7 @@ func TestDelete(t *testing.T) {
 	if p.Phrase != "delete db/copy" || p.Request != "POST Action=DeleteDBInstance&DBInstanceIdentifier=copy&SkipFinalSnapshot=true&Version=2014-10-31" || !strings.HasPrefix(p.Undo, "None.") {
 		t.Errorf("%q, %q, %q", p.Phrase, p.Request, p.Undo)
 	}
-	if len(p.Owes) != 1 || len(p.Owners) != 0 || steps.Find(p.Shown, "an apply makes it again") != "load.tfstate aws_db_instance.copy" || !strings.Contains(p.Owes[0].Text, "load.tfstate aws_db_instance.copy") {
+	if len(p.Owes) != 1 || len(p.Owners) != 0 || steps.Find(p.Shown, "made again") != "by an apply of load.tfstate aws_db_instance.copy" || !strings.Contains(p.Owes[0].Text, "load.tfstate aws_db_instance.copy") {
 		t.Errorf("owes %v, owners %v", p.Owes, p.Owners)
 	}
 	if n := strings.Count(a.log.String(), "DeleteDBInstance"); n != 1 {

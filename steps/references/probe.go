@@ -147,7 +147,7 @@ func (p probe) Probe(ctx context.Context, in steps.Params, out steps.Sink) (step
 	switch refs := r.Refs(); refs {
 	case "found":
 		f.Set("refs", steps.EnumOf(refs))
-		obs.Summary = fmt.Sprintf("%s is named in %d places at least: %s.", ask.Host, least, steps.OneLine(strings.Join(where[:min(3, len(where))], ", "), 200))
+		obs.Summary = fmt.Sprintf("%s is named %d times at least: %s.", ask.Host, least, steps.OneLine(strings.Join(where[:min(3, len(where))], ", "), 200))
 	case "none":
 		f.Set("refs", steps.EnumOf(refs))
 		obs.Summary = fmt.Sprintf("No place names %s: %d files were searched.", ask.Host, files)
