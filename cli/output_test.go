@@ -22,6 +22,7 @@ var noJSON = map[string]string{
 	"handrail start":          "a dialogue",
 	"handrail approve":        "a dialogue, and one line to send back",
 	"handrail __realm":        "the stand-in for Keycloak of a drill",
+	"handrail __aws":          "the stand-in for AWS of a drill",
 	"handrail __act":          "the executor of an act",
 	"handrail __bucket":       "the server of a drill's bucket",
 	"handrail __store":        "the server of a drill's state",
