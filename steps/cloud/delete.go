@@ -1,11 +1,11 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,11 +15,13 @@ import (
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"handrail/steps"
 	"handrail/steps/references"
+	"handrail/steps/transport"
 )
 
 const (
@@ -34,6 +36,7 @@ const (
 	keyResource = "resource id"
 	keySource   = "replica of"
 	keyRegion   = "region"
+	keyServer   = "server"
 	keyStatus   = "status"
 )
 
@@ -59,6 +62,7 @@ func deleteKind() steps.Kind {
 // deleter is cloud/delete.
 type deleter struct {
 	env   steps.Env
+	pause time.Duration  // between two looks at what was taken, 0 for lookAgain
 	roots *x509.CertPool // that servers are verified against, nil for those of the machine
 }
 
@@ -93,12 +97,12 @@ func (g deleter) Preview(ctx context.Context, in steps.Params, out steps.Sink) (
 	}
 	form := url.Values{"Action": {"DeleteDBInstance"}, "DBInstanceIdentifier": {id}, "SkipFinalSnapshot": {"true"}, "Version": {"2014-10-31"}}.Encode()
 	p := steps.Preview{
-		Target: []steps.KV{{Key: keyRegion, Value: a.cfg.Region}, {Key: keyInstance, Value: id}, {Key: keyARN, Value: clean(aws.ToString(one.DBInstanceArn))},
+		Target: []steps.KV{{Key: keyServer, Value: a.server()}, {Key: keyRegion, Value: a.cfg.Region}, {Key: keyInstance, Value: id}, {Key: keyARN, Value: clean(aws.ToString(one.DBInstanceArn))},
 			{Key: keyResource, Value: clean(aws.ToString(one.DbiResourceId))}, {Key: keySource, Value: clean(source)}},
 		Shown: []steps.KV{{Key: keyStatus, Value: clean(aws.ToString(one.DBInstanceStatus))}, {Key: "zone", Value: clean(aws.ToString(one.AvailabilityZone))},
 			{Key: "class", Value: clean(aws.ToString(one.DBInstanceClass))}, {Key: "tags", Value: tagText(one.TagList)}, {Key: "cost", Value: orUnknown(in.Text("cost"))},
 			{Key: "approved by", Value: in.Text("approval")}},
-		Request: "POST " + form,
+		Request: "POST / " + form,
 		Command: "aws rds delete-db-instance --region " + a.cfg.Region + " --db-instance-identifier " + steps.Quote(id) + " --skip-final-snapshot",
 		Phrase:  steps.Phrase("delete", "db/"+id),
 		Effect:  "delete the database instance " + id + " and all that it holds. RDS takes no final snapshot of a read replica",
@@ -323,38 +327,44 @@ func (g deleter) Act(ctx context.Context, approved *steps.Approval, out steps.Si
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	if at := steps.Find(p.Target, keyRegion); at != a.cfg.Region {
-		return steps.Outcome{}, fmt.Errorf("the environment names %s now, and %s was approved", a.cfg.Region, at)
-	}
-	request, err := a.send(ctx, args)
-	if err != nil && !errors.Is(err, errNotTaken) {
+	if err := a.stands(p.Target); err != nil {
 		return steps.Outcome{}, err
 	}
-	o, again := g.look(ctx, a, args.id, args.resource, err == nil)
-	if request != "" {
-		o.After = append(o.After, steps.KV{Key: "request id", Value: request})
-	}
-	switch {
-	case again != nil:
-		return steps.Outcome{}, errors.Join(err, again)
-	case err != nil && o.Result == steps.Done:
-		return steps.Outcome{}, err // refused, and it goes: another deletes it
-	case err != nil:
-		o.Result, o.Response = steps.Refused, err.Error()
-	case o.Result != steps.Done: // taken, and not seen
-		return steps.Outcome{}, fmt.Errorf("RDS took the request %s, and still says that %s", request, o.Response)
-	}
-	return o, nil
+	request, err := a.send(ctx, args)
+	return transport.Settled(err, func() (steps.Outcome, error) {
+		o, again := g.look(ctx, a, args.id, args.resource, err == nil)
+		if request != "" {
+			o.After = append(o.After, steps.KV{Key: "request id", Value: request})
+		}
+		return o, again
+	})
 }
 
-// errNotTaken says that RDS answered, and did not do it.
-var errNotTaken = errors.New("RDS did not take it")
+// server is where RDS is asked.
+func (a asked) server() string {
+	at, err := endpoint(a.env, "RDS")
+	if err != nil || at == "" {
+		return "AWS"
+	}
+	return at
+}
 
-// send sends the form once. An error that is not errNotTaken leaves open whether it was taken.
+// stands says why the environment does not name what a target is in.
+func (a asked) stands(target []steps.KV) error {
+	if at := steps.Find(target, keyServer); at != a.server() {
+		return fmt.Errorf("the act was on %s, and the environment names %s", at, a.server())
+	}
+	if at := steps.Find(target, keyRegion); at != a.cfg.Region {
+		return fmt.Errorf("the act was in %s, and the environment names %s", at, a.cfg.Region)
+	}
+	return nil
+}
+
+// send sends the form once, and returns the id of the request. Its errors are those of [transport.Send].
 func (a asked) send(ctx context.Context, args deleteArgs) (request string, err error) {
 	at, err := endpoint(a.env, "RDS")
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errNotTaken, err)
+		return "", fmt.Errorf("%w: %w", transport.ErrNotTaken, err)
 	}
 	to := rds.NewFromConfig(a.cfg, func(o *rds.Options) {
 		o.HTTPClient, o.RetryMaxAttempts = sender(a.env, a.roots, args.form), 1
@@ -363,21 +373,27 @@ func (a asked) send(ctx context.Context, args deleteArgs) (request string, err e
 		}
 	})
 	got, err := to.DeleteDBInstance(ctx, &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &args.id, SkipFinalSnapshot: aws.Bool(true)})
-	if err != nil {
-		var answered *smithyhttp.ResponseError
-		if errors.As(err, &answered) {
-			if by := (interface{ ServiceRequestID() string })(nil); errors.As(err, &by) {
-				request = by.ServiceRequestID()
-			}
-			if code := answered.HTTPStatusCode(); code/100 == 4 && code != http.StatusRequestTimeout {
-				return clean(request), fmt.Errorf("%w: %w", errNotTaken, why("deleting "+args.id, "rds:DeleteDBInstance", err))
-			}
-		}
-		return clean(request), why("deleting "+args.id, "rds:DeleteDBInstance", err)
+	if err == nil {
+		request, _ = awsmiddleware.GetRequestIDMetadata(got.ResultMetadata)
+		a.keep("deletion", got.DBInstance)
+		return clean(request), nil
 	}
-	request, _ = awsmiddleware.GetRequestIDMetadata(got.ResultMetadata)
-	a.keep("deletion", got.DBInstance)
-	return clean(request), nil
+	says := why("deleting "+args.id, "rds:DeleteDBInstance", err)
+	if no := (*transport.RefusedError)(nil); errors.As(err, &no) {
+		return "", fmt.Errorf("%w: %w", transport.ErrNotTaken, says)
+	}
+	if by := (interface{ ServiceRequestID() string })(nil); errors.As(err, &by) {
+		request = clean(by.ServiceRequestID())
+	}
+	if answered := (*smithyhttp.ResponseError)(nil); errors.As(err, &answered) {
+		switch answered.HTTPStatusCode() / 100 {
+		case 2: // in words that RDS does not use: what is there counts
+			return request, nil
+		case 3, 4:
+			return request, fmt.Errorf("%w: %w", transport.ErrNotTaken, says)
+		}
+	}
+	return request, says
 }
 
 // look reads the instance again. Done means that it is being deleted, is gone, or that its name is another instance's. taken waits a
@@ -416,7 +432,7 @@ func (g deleter) look(ctx context.Context, a asked, id, resource string, taken b
 		select {
 		case <-ctx.Done():
 			return steps.Outcome{}, ctx.Err()
-		case <-time.After(lookAgain):
+		case <-time.After(cmp.Or(g.pause, lookAgain)):
 		}
 	}
 }
@@ -431,8 +447,33 @@ func (g deleter) Find(ctx context.Context, before []steps.KV, in steps.Params, o
 	if err != nil {
 		return steps.Outcome{}, err
 	}
-	if at := steps.Find(before, keyRegion); at != a.cfg.Region {
-		return steps.Outcome{}, fmt.Errorf("the act was in %s, and the environment names %s", at, a.cfg.Region)
+	if err := a.stands(before); err != nil {
+		return steps.Outcome{}, err
+	}
+	// Another account has no instance of that name either.
+	if err := a.sameAccount(ctx, steps.Find(before, keyARN)); err != nil {
+		return steps.Outcome{}, err
 	}
 	return g.look(ctx, a, id, resource, false)
+}
+
+// sameAccount says why the credentials are not those of the account of an ARN (arn:aws:rds:REGION:ACCOUNT:db:NAME).
+func (a asked) sameAccount(ctx context.Context, arn string) error {
+	at, err := endpoint(a.env, "STS")
+	if err != nil {
+		return err
+	}
+	who, err := sts.NewFromConfig(a.cfg, func(o *sts.Options) {
+		o.HTTPClient = reader(a.env, a.roots, identity)
+		if o.BaseEndpoint = nil; at != "" {
+			o.BaseEndpoint = &at
+		}
+	}).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return why("asking AWS who these credentials are of", "sts:GetCallerIdentity", err)
+	}
+	if parts := strings.Split(arn, ":"); len(parts) < 5 || parts[4] != aws.ToString(who.Account) {
+		return fmt.Errorf("the act was on %s, and the credentials are of the account %s", orUnknown(arn), clean(aws.ToString(who.Account)))
+	}
+	return nil
 }

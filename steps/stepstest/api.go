@@ -152,6 +152,9 @@ const (
 
 // Line stands before a server, and counts what is sent to write.
 type Line struct {
+	// IsWrite tells a request that writes, nil for one that is no GET and no HEAD. It leaves the body as it was.
+	IsWrite func(*http.Request) bool
+
 	mu            sync.Mutex
 	writing       int // requests that are expected, 0 before it is watched
 	writes, after fault
@@ -186,6 +189,9 @@ func (l *Line) Before(server string) string {
 	next.Transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writes := r.Method != http.MethodGet && r.Method != http.MethodHead && !strings.HasSuffix(r.URL.Path, "/protocol/openid-connect/token")
+		if l.IsWrite != nil {
+			writes = l.IsWrite(r)
+		}
 		l.mu.Lock()
 		what := fault("")
 		switch {
