@@ -433,6 +433,7 @@ func FuzzZone(f *testing.F) {
 	f.Add([]byte(setList))
 	f.Add([]byte(zoneText))
 	f.Add([]byte("a ( \" \n ) ; CNAME"))
+	f.Add([]byte(`{"ResourceRecordSets":[{}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		list, err := zone(raw)
 		if err == nil && len(list) == 0 {
