@@ -291,7 +291,7 @@ func (s *standIn) costs(w http.ResponseWriter, body []byte, refuse func(code, sa
 		groups := []map[string]any{}
 		for _, c := range s.world.Costs {
 			amount := c.Before
-			if ago <= c.Days && (c.Of == "" || !s.gone(c.Of) || ago > 3) {
+			if ago <= c.Days && (ago > 3 || !s.over(c)) {
 				amount = c.Now
 			}
 			groups = append(groups, map[string]any{"Keys": []string{c.Usage}, "Metrics": map[string]any{"UnblendedCost": map[string]string{"Amount": fmt.Sprint(amount), "Unit": "USD"}}})
@@ -299,6 +299,15 @@ func (s *standIn) costs(w http.ResponseWriter, body []byte, refuse func(code, sa
 		list = append(list, map[string]any{"Estimated": ago <= 2, "TimePeriod": map[string]string{"Start": day.Format(time.DateOnly), "End": day.AddDate(0, 0, 1).Format(time.DateOnly)}, "Groups": groups})
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"ResultsByTime": list})
+}
+
+// over reports whether what raised a cost has ended.
+func (s *standIn) over(c Cost) bool {
+	if c.Of == "" {
+		return false
+	}
+	one, there := s.instance(c.Of)
+	return !there || c.Fault && one.Error == ""
 }
 
 // metric is GetMetricData (Smithy RPC v2 CBOR).

@@ -72,8 +72,9 @@ type Cost struct {
 	Usage  string  `json:"usage"`
 	Before float64 `json:"before"`
 	Now    float64 `json:"now"`
-	Days   int     `json:"days"`         // how long ago it rose
-	Of     string  `json:"of,omitempty"` // instance with which it goes down again
+	Days   int     `json:"days"`            // how long ago it rose
+	Of     string  `json:"of,omitempty"`    // instance with which it goes down again
+	Fault  bool    `json:"fault,omitempty"` // it also does once the replication of that instance has no error
 }
 
 // ReadWorld reads a document of a world.

@@ -121,7 +121,9 @@ func (g deleter) Preview(ctx context.Context, in steps.Params, out steps.Sink) (
 		return steps.Preview{}, ctx.Err()
 	case err != nil:
 		need("", "look again once it can be read", "Its source cannot be read: %s.", err)
-	case source != "" && !strings.HasPrefix(source, "arn:") && from == nil:
+	case strings.HasPrefix(source, "arn:"):
+		need("", "delete it by its own change, once its source was looked at there", "Its source %s is in another region, and is not read from here.", clean(source))
+	case source != "" && from == nil:
 		need("", "find out where its data stands now", "Its source %s is not there: this may be the last copy.", source)
 	}
 	if err := g.quiet(ctx, a, id, &p, need); err != nil {

@@ -150,7 +150,7 @@ func TestDeleteFloors(t *testing.T) {
 		"one replicates from it":   {func(w *aws.World) { instance(w, "copy").Replicas = []string{"copy-2"} }, nil, "copy-2 replicates from it"},
 		"it is protected":          {func(w *aws.World) { instance(w, "copy").Protected = true }, nil, "deletion protection is on"},
 		"its source is gone":       {func(w *aws.World) { w.Instances = w.Instances[1:] }, nil, "may be the last copy"},
-		"a source elsewhere":       {func(w *aws.World) { instance(w, "copy").Source = "arn:aws:rds:us-east-1:1:db:main" }, nil, ""},
+		"a source elsewhere":       {func(w *aws.World) { instance(w, "copy").Source = "arn:aws:rds:us-east-1:1:db:main" }, nil, "in another region"},
 		"one connection":           {func(w *aws.World) { w.Metrics[0].Last = 300 }, nil, "Something connected to it, last at"},
 		"one in this hour":         {func(w *aws.World) { w.Metrics[0].Low, w.Metrics[0].High = 0, 1 }, nil, "Something connected to it"},
 		"a gap in its connections": {func(w *aws.World) { w.Metrics[0].Gap = true }, nil, "points are missing"},
