@@ -117,7 +117,7 @@ func Writes(dir string) (out []Write, err error) {
 }
 
 // Serve serves the world of a folder until ctx ends or the folder is gone.
-func Serve(ctx context.Context, dir string) error {
+func Serve(ctx context.Context, dir string) (err error) {
 	ctx, cancel := bucket.WhileThere(ctx, dir)
 	defer cancel()
 	raw, err := os.ReadFile(filepath.Join(dir, "keys"))
@@ -134,7 +134,7 @@ func Serve(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
