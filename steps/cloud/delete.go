@@ -202,7 +202,7 @@ func (g deleter) quiet(ctx context.Context, a asked, id string, p *steps.Preview
 			}
 			need("", "find who it was", "Something connected to it, last at %s.", last.Format("2006-01-02 15:04"))
 		default:
-			p.Shown = append(p.Shown, steps.KV{Key: "connected", Value: fmt.Sprintf("not once in %d hours (%d points)", int(span.Hours()), len(m.points))})
+			p.Shown = append(p.Shown, steps.KV{Key: "connected", Value: fmt.Sprintf("not once in %s (%s)", plural(int(span.Hours()), "hour"), plural(len(m.points), "point"))})
 		}
 	}
 	return nil
@@ -285,7 +285,7 @@ func (g deleter) named(ctx context.Context, a asked, host string, p *steps.Previ
 		case place.Said:
 			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: "not searched: a person says that there are none"})
 		default:
-			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: fmt.Sprintf("not named, %d files searched", place.Files)})
+			p.Shown = append(p.Shown, steps.KV{Key: place.Name, Value: fmt.Sprintf("not named, %s searched", plural(place.Files, "file"))})
 		}
 	}
 	for _, owner := range r.Owners {

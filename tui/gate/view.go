@@ -12,6 +12,7 @@ import (
 	"handrail/triage/record"
 	"handrail/tui/incident"
 	"handrail/tui/ink"
+	"handrail/tui/keymap"
 	"handrail/tui/screen"
 )
 
@@ -248,7 +249,7 @@ func (g *Modal) low(env *screen.Env, p *ink.Page) *tea.Position {
 		keys = g.lookKeys(env)
 	}
 	if n := len(g.goes(env)); n > 0 {
-		keys = append(keys, ink.Hint{Key: ink.Say("1-%d", n), Does: "go to what it needs"})
+		keys = append(keys, ink.Hint{Key: keymap.Digits(n), Does: "go to what it needs"})
 	}
 	if g.Armed() {
 		g.approvers(env, p)

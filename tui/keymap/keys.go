@@ -233,6 +233,14 @@ func keyName(k string) string {
 	return k
 }
 
+// Digits are the keys from 1 to n.
+func Digits(n int) ink.Text {
+	if n == 1 {
+		return "1"
+	}
+	return ink.Say("1-%d", n)
+}
+
 // Hints are the hints of some keys.
 func Hints(bs ...key.Binding) []ink.Hint {
 	var out []ink.Hint

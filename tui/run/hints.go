@@ -34,7 +34,7 @@ func (r *Screen) keys(env *screen.Env) []ink.Hint {
 		hs = append(hs, keymap.Hints(k.Gate)...)
 		if o, ok := r.Option("preview", st.ID); ok {
 			if n := len(r.Met(st.ID, o.Refusals)); n > 0 {
-				hs = append(hs, ink.Hint{Key: ink.Say("1-%d", n), Does: "go to what it needs"})
+				hs = append(hs, ink.Hint{Key: keymap.Digits(n), Does: "go to what it needs"})
 			}
 		}
 		if _, acting := r.Running(st.ID); acting {
