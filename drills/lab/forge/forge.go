@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"handrail/drills/lab"
 )
@@ -90,7 +92,28 @@ func (f *Forge) admin(ctx context.Context) (*User, error) {
 	if len(lines) == 0 {
 		return nil, errors.New("gitea printed no token")
 	}
-	return &User{Name: name, Token: lines[len(lines)-1], forge: f}, nil
+	u := &User{Name: name, Token: lines[len(lines)-1], forge: f}
+	return u, u.known(ctx)
+}
+
+// known waits until the server knows an account that another process wrote into its database: a busy machine has it answer 401 once
+// more.
+func (u *User) known(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := u.do(ctx, get, "/user", nil, nil)
+		if no := (*RefusedError)(nil); err == nil || !errors.As(err, &no) || no.Status != http.StatusUnauthorized {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-tick.C:
+		}
+	}
 }
 
 // run runs the program beside the server, on the same database.
