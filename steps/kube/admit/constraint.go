@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -48,6 +49,9 @@ func (r *reading) constraints(ctx context.Context) {
 				r.found = append(r.found, calledConstraint{of: of, o: o, spec: spec})
 			}
 		})
+		if err != nil && r.deleted(ctx, of) {
+			continue
+		}
 		r.fail("constraints "+of.String(), err, ofConstraints)
 		if cluster.IsForbidden(err) {
 			break // a role that may list one kind of them may list all, since each template makes another
@@ -56,6 +60,16 @@ func (r *reading) constraints(ctx context.Context) {
 	for i := range r.found {
 		r.found[i].readTemplate(ctx, r.c)
 	}
+}
+
+// deleted reports whether a kind of constraints went since the server said which it has: its template was deleted meanwhile, and
+// its constraints with it.
+func (r *reading) deleted(ctx context.Context, of cluster.Resource) bool {
+	crd, err := r.c.AnyVersion("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+	if err == nil {
+		_, err = r.c.Get(ctx, crd, "", of.Plural+"."+of.Group)
+	}
+	return errors.Is(err, cluster.ErrAbsent)
 }
 
 // readTemplate reads the template that made the kind of a constraint: Gatekeeper calls both by one name.
