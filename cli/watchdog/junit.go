@@ -74,7 +74,7 @@ func (r Report) JUnit(w io.Writer) error {
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
 	if err := e.Encode(suites{Name: "handrail", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Suites: []suite{s}}); err != nil {
-		return fmt.Errorf("JUnit: %w", err)
+		return fmt.Errorf("writing JUnit XML: %w", err)
 	}
 	_, err := io.WriteString(w, "\n")
 	return err

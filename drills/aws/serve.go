@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,15 +78,6 @@ func Key(dir, name string) (id, secret string, err error) {
 	return "", "", fs.ErrNotExist
 }
 
-// Address is where the server of a folder listens; fs.ErrNotExist says not yet.
-func Address(dir string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "address"))
-	if err == nil && !strings.HasSuffix(string(raw), "\n") {
-		return "", fs.ErrNotExist // it is being written
-	}
-	return strings.TrimSpace(string(raw)), err
-}
-
 // Write is a request that may have written.
 type Write struct {
 	At        time.Time
@@ -101,19 +90,8 @@ type Write struct {
 }
 
 // Writes are those that the server of a folder answered.
-func Writes(dir string) (out []Write, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "writes.log"))
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		var w Write
-		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
+func Writes(dir string) ([]Write, error) {
+	return bucket.LinesOf[Write](filepath.Join(dir, "writes.log"))
 }
 
 // Serve serves the world of a folder until ctx ends or the folder is gone.
@@ -135,18 +113,5 @@ func Serve(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "address"), []byte(l.Addr().String()+"\n"), 0o600); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	srv := &http.Server{Handler: New(func() (World, error) { return worldIn(dir) }, keys, log, time.Now), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer stop()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return bucket.ServeIn(ctx, dir, New(func() (World, error) { return worldIn(dir) }, keys, log, time.Now))
 }

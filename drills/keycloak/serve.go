@@ -23,10 +23,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
-	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -55,15 +52,6 @@ func Prepare(dir string, names ...string) (map[string]string, error) {
 	return words, os.WriteFile(filepath.Join(dir, "accounts"), []byte(text), 0o600)
 }
 
-// Address is where the server of a folder listens; fs.ErrNotExist says not yet.
-func Address(dir string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "address"))
-	if err == nil && !strings.HasSuffix(string(raw), "\n") {
-		return "", fs.ErrNotExist // it is being written
-	}
-	return strings.TrimSpace(string(raw)), err
-}
-
 // Write is a request of an account of the master realm that may have written.
 type Write struct {
 	At     time.Time
@@ -74,19 +62,8 @@ type Write struct {
 }
 
 // Writes are those that the server of a folder answered.
-func Writes(dir string) (out []Write, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "writes.log"))
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		var w Write
-		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
+func Writes(dir string) ([]Write, error) {
+	return bucket.LinesOf[Write](filepath.Join(dir, "writes.log"))
 }
 
 // status sees what is answered.
@@ -121,20 +98,7 @@ func Serve(ctx context.Context, dir string) error {
 		return err
 	}
 	defer s.log.Close()
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "address"), []byte(l.Addr().String()+"\n"), 0o600); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	srv := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer stop()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return bucket.ServeIn(ctx, dir, s)
 }
 
 // standIn is the server. Its documents are maps, so that it gives back what it was given.

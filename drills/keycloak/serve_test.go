@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handrail/drills/bucket"
 )
 
 // TestServerEndsWithItsFolder: a drill whose files were removed by hand leaves no server behind.
@@ -22,7 +24,7 @@ func TestServerEndsWithItsFolder(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(t.Context(), dir) }()
 	for {
-		if _, err := Address(dir); err == nil {
+		if _, err := bucket.AddressIn(dir); err == nil {
 			break
 		}
 		select {
@@ -58,7 +60,7 @@ func TestAnswers(t *testing.T) {
 	})
 	addr := ""
 	for addr == "" {
-		addr, _ = Address(dir) // not yet
+		addr, _ = bucket.AddressIn(dir) // not yet
 		select {
 		case err := <-ended:
 			t.Fatal(err)

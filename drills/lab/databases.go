@@ -187,7 +187,7 @@ func isFile(path string) bool {
 }
 
 // serveMaria keeps a database in dir/data and its settings in dir/my.cnf, whose end the caller may add to before the server
-// starts. Its root is whoever reaches the socket in dir/data.
+// starts. Any process that reaches the socket in dir/data is its root.
 func serveMaria(dir, addr string) (launch, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"handrail/drills/aws"
+	"handrail/drills/bucket"
 	"handrail/drills/lab"
 	"handrail/drills/lab/mariadb"
 )
@@ -26,7 +27,7 @@ func (st *Stage) ServeAWS(ctx context.Context, world []byte) error {
 	}
 	addr := ""
 	if err := st.serve(ctx, "aws", append(slices.Clone(st.AWS), st.awsDir()), []string{"HOME=" + st.Home, "PATH=" + os.Getenv("PATH")}, func() (err error) {
-		addr, err = aws.Address(st.awsDir())
+		addr, err = bucket.AddressIn(st.awsDir())
 		return err
 	}); err != nil {
 		return err

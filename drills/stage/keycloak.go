@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"handrail/drills/bucket"
 	"handrail/drills/keycloak"
 )
 
@@ -45,7 +46,7 @@ func (st *Stage) ServeKeycloak(ctx context.Context) error {
 	addr := ""
 	args := append(slices.Clone(st.Realm), st.keycloakDir())
 	if err := st.serve(ctx, "keycloak", args, []string{"HOME=" + st.Home, "PATH=" + os.Getenv("PATH")}, func() (err error) {
-		addr, err = keycloak.Address(st.keycloakDir())
+		addr, err = bucket.AddressIn(st.keycloakDir())
 		return err
 	}); err != nil {
 		return err

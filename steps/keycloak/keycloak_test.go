@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"handrail/drills/bucket"
 	"handrail/drills/keycloak"
 	"handrail/evidence/redact"
 	"handrail/steps"
@@ -517,7 +518,7 @@ func standIn(t *testing.T) (steps.Env, *stepstest.Sink) {
 	})
 	addr := ""
 	for addr == "" {
-		if addr, err = keycloak.Address(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if addr, err = bucket.AddressIn(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
 		select {
