@@ -339,7 +339,7 @@ func TestTryingWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = l.VacateNamespace(context.Background(), ns.Name) })
 	began := time.Now()
 	ready := exec.CommandContext(t.Context(), "bash", "-c", "tofu init")
 	ready.Dir, ready.Env = s.dir, s.env

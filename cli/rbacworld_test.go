@@ -55,7 +55,7 @@ func newPermitWorld(t *testing.T) *permitWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = l.VacateNamespace(context.Background(), ns.Name) })
 	w := &permitWorld{t: t, lab: l, ns: ns}
 	object := map[string]any{"metadata": map[string]any{"name": "hook", "finalizers": []string{"example.com/hook-cleanup"}},
 		"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "a", "image": "none.example/a"}}}}}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"handrail/steps"
@@ -17,45 +18,59 @@ var embedded embed.FS
 // Library returns the drills that come with the program, in order of id. An
 // error is a fault of the program: the library is tested.
 func Library(cat steps.Catalog) ([]*Drill, error) {
-	files, err := fs.Glob(embedded, "library/*.yaml")
+	return all(parser{cat: cat})
+}
+
+func all(p parser) ([]*Drill, error) {
+	ids, err := ids()
 	if err != nil {
 		return nil, err
 	}
-	var out []*Drill
-	for _, file := range files {
-		if strings.Contains(strings.TrimSuffix(path.Base(file), ".yaml"), ".") {
-			continue // what a drill names: its answers, its objects
-		}
-		src, err := embedded.ReadFile(file)
-		if err != nil {
+	out := make([]*Drill, len(ids))
+	for i, id := range ids {
+		if out[i], err = p.embedded(id); err != nil {
 			return nil, err
 		}
-		d, err := Parse(file, src, embedded, cat)
-		if err != nil {
-			return nil, err
-		}
-		if d.ID+".yaml" != path.Base(file) {
-			return nil, fmt.Errorf("%s holds drill %q", file, d.ID)
-		}
-		out = append(out, d)
 	}
 	return out, nil
 }
 
-// Lookup returns the drill with this id; the error names the nearest one.
-func Lookup(id string, cat steps.Catalog) (*Drill, error) {
-	all, err := Library(cat)
+// ids are those of the library, in order.
+func ids() ([]string, error) {
+	files, err := fs.Glob(embedded, "library/*.yaml")
+	var out []string
+	for _, file := range files {
+		// What a drill names has a dot: its answers, its objects.
+		if id := strings.TrimSuffix(path.Base(file), ".yaml"); !strings.Contains(id, ".") {
+			out = append(out, id)
+		}
+	}
+	return out, err
+}
+
+func (p parser) embedded(id string) (*Drill, error) {
+	file := path.Join("library", id+".yaml")
+	src, err := embedded.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(all))
-	for i, d := range all {
-		if d.ID == id {
-			return d, nil
-		}
-		ids[i] = d.ID
+	d, err := p.drill(file, src, embedded)
+	if err == nil && d.ID != id {
+		err = fmt.Errorf("%s holds drill %q", file, d.ID)
 	}
-	return nil, fmt.Errorf("there is no drill %q: %s", id, strict.Meant(id, ids))
+	return d, err
+}
+
+// Lookup returns the drill with this id; the error names the nearest one.
+func Lookup(id string, cat steps.Catalog) (*Drill, error) {
+	ids, err := ids()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(ids, id) {
+		return nil, fmt.Errorf("there is no drill %q: %s", id, strict.Meant(id, ids))
+	}
+	return parser{cat: cat}.embedded(id)
 }
 
 // Row is a drill as a list shows it.
@@ -73,7 +88,7 @@ type Row struct {
 
 // List returns the library as rows.
 func List(cat steps.Catalog) ([]Row, error) {
-	all, err := Library(cat)
+	all, err := all(parser{cat: cat, listing: true})
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,19 @@ var (
 // parser reads one drill document.
 type parser struct {
 	*strict.Reader
-	cat steps.Catalog
+	cat     steps.Catalog
+	listing bool // no win condition is compiled: nothing is played
 }
 
 // Parse reads and checks a drill document. The file it names as reference is
 // looked up in files, beside the document. Bad input gives strict.Problems with
 // their places; an unknown verb, probe, fact, export or workspace is bad input.
 func Parse(file string, src []byte, files fs.FS, cat steps.Catalog) (*Drill, error) {
-	p := parser{Reader: &strict.Reader{File: file, What: "a drill", Files: files, Forms: inject.Forms()}, cat: cat}
+	return parser{cat: cat}.drill(file, src, files)
+}
+
+func (p parser) drill(file string, src []byte, files fs.FS) (*Drill, error) {
+	p.Reader = &strict.Reader{File: file, What: "a drill", Files: files, Forms: inject.Forms()}
 	root := p.Document(src)
 	if root == nil {
 		return nil, p.Problems.Sorted()

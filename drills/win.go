@@ -68,6 +68,9 @@ func (p parser) win(n *yaml.Node, of part) *win {
 		}
 		see(key.Value, r)
 	})
+	if p.listing {
+		return w
+	}
 	env, err := cel.NewEnv(opts...)
 	if err != nil {
 		p.Fail(n, "", "%v", err)

@@ -78,12 +78,12 @@ func twoClusters(t *testing.T) *pinFile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.sites[0].lab.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = f.sites[0].lab.VacateNamespace(context.Background(), ns.Name) })
 	f.ns = ns.Name
 	if code, made := f.sites[1].api.send("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, ns.Name)); code != 201 {
 		t.Fatalf("namespace of the second lab: %d %v", code, made)
 	}
-	t.Cleanup(func() { _ = f.sites[1].lab.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = f.sites[1].lab.VacateNamespace(context.Background(), ns.Name) })
 	f.reset()
 	return f
 }

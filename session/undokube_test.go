@@ -79,7 +79,7 @@ func onLab(t *testing.T, resource, name, body string) (*stage, api, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = l.VacateNamespace(context.Background(), ns.Name) })
 	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,18 @@ func repaired(s *State, since int64) bool {
 	return false
 }
 
+// PaidBy is the proof of the newest step by hand that pays debts of that kind and was
+// done after the debt was opened, "" without one.
+func (s State) PaidBy(d Debt) string {
+	proof, at := "", d.Seq
+	for _, st := range s.Steps {
+		if st.Kind == ManualStep && st.Pays == d.Kind && st.Status == Settled && st.EndSeq > at {
+			proof, at = st.Summary, st.EndSeq
+		}
+	}
+	return proof
+}
+
 // greenSince reports whether a watch turned green after an entry: what was said while
 // a repair still took effect is overtaken.
 func greenSince(s *State, since int64) bool {

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -328,7 +329,7 @@ func (d *Dialogue) settleDebt(ctx context.Context, in *triage.Intent, o triage.O
 	}
 	switch in.Debt.How {
 	case "paid":
-		in.Debt.Proof, err = d.must(ctx, "proof (commit or merged PR)> ")
+		in.Debt.Proof, err = d.payment(ctx, o.Subject)
 	case "carried":
 		if in.Debt.Owner, err = d.must(ctx, "owner> "); err == nil {
 			in.Debt.Until, err = d.must(ctx, "until (2006-01-02)> ")
@@ -339,6 +340,19 @@ func (d *Dialogue) settleDebt(ctx context.Context, in *triage.Intent, o triage.O
 		}
 	}
 	return err
+}
+
+// payment asks for what shows that a debt is paid; an empty line takes what the step that pays it gave.
+func (d *Dialogue) payment(ctx context.Context, id string) (string, error) {
+	st := d.S.Snapshot().State
+	if i := slices.IndexFunc(st.Debts, func(debt triage.Debt) bool { return debt.ID == id }); i >= 0 {
+		if given := st.PaidBy(st.Debts[i]); given != "" {
+			d.sayf("      given before: %s", given)
+			proof, err := d.read(ctx, "proof (enter takes what was given)> ")
+			return cmp.Or(proof, given), err
+		}
+	}
+	return d.must(ctx, "proof (commit or merged PR)> ")
 }
 
 func (d *Dialogue) waive(ctx context.Context, in *triage.Intent, o triage.Option) (err error) {

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"handrail/drills/lab"
 	"handrail/drills/lab/gitops"
 	"handrail/drills/stage"
+	"handrail/steps/strict"
 )
 
 const applicationsPath = "/apis/argoproj.io/v1alpha1/namespaces/%s/applications"
@@ -98,6 +100,9 @@ func (p publish) apply(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
+	if err := hold(st, p.holding()...); err != nil {
+		return errors.Join(err, os.RemoveAll(tree))
+	}
 	sha, err := to.Commit(ctx, p.Message, os.DirFS(tree))
 	if err = errors.Join(err, os.RemoveAll(tree)); err != nil {
 		return err
@@ -177,6 +182,32 @@ func (p publish) tree(st *stage.Stage) (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// holding are the objects of the files that have finalizers: what a controller makes of them would keep the namespace from
+// going as well as what the drill makes.
+func (p publish) holding() []manifest {
+	var out []manifest
+	for _, text := range p.Files {
+		for doc := range strings.SplitSeq(text, "\n---\n") {
+			var f struct {
+				Version  string `yaml:"apiVersion"`
+				Kind     string `yaml:"kind"`
+				Metadata struct {
+					Name       string   `yaml:"name"`
+					Finalizers []string `yaml:"finalizers"`
+				} `yaml:"metadata"`
+			}
+			root := (&strict.Reader{What: "an object"}).Document([]byte(doc))
+			if root == nil || root.Decode(&f) != nil || len(f.Metadata.Finalizers) == 0 {
+				continue // no object: a chart, a policy, a text
+			}
+			if i := slices.IndexFunc(objectKinds(), func(k objectKind) bool { return k.apiVersion == f.Version && k.kind == f.Kind }); i >= 0 {
+				out = append(out, manifest{objectKind: objectKinds()[i], name: f.Metadata.Name, finalizers: f.Metadata.Finalizers})
+			}
+		}
+	}
+	return out
 }
 
 // deliver is the verb argocd.app: an application of the repository, brought to its end.

@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = shared.DeleteNamespace(context.Background(), ns.Name) })
+	t.Cleanup(func() { _ = shared.VacateNamespace(context.Background(), ns.Name) })
 	w := &world{t: t, ns: ns, dir: t.TempDir()}
 	w.env = steps.Env{Dir: w.dir, Home: t.TempDir(), Kubeconfig: ns.OperatorKubeconfig, Now: time.Now}
 	return w

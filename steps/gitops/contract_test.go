@@ -116,7 +116,7 @@ func (s *side) prepare(git *gitops.Git, home string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { _ = s.lab.DeleteNamespace(context.WithoutCancel(s.Context()), ns.Name) })
+	s.Cleanup(func() { _ = s.lab.VacateNamespace(context.WithoutCancel(s.Context()), ns.Name) })
 	s.target = ns.Name
 	self, err := os.Executable()
 	if err != nil {

@@ -24,7 +24,7 @@ func copied(t *testing.T, l *lab.Lab) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = l.DeleteNamespace(context.WithoutCancel(t.Context()), ns.Name) })
+		t.Cleanup(func() { _ = l.VacateNamespace(context.WithoutCancel(t.Context()), ns.Name) })
 		spaces = append(spaces, ns.Name)
 		s.env.Kubeconfig = ns.OperatorKubeconfig
 	}

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 const (
@@ -159,43 +160,54 @@ type indexEntry struct {
 	mode uint32
 	size uint32
 	sum  string
+	met  stamp // the times of the file when its content was taken
+}
+
+// stamp is when a file was written and when its inode changed, each in seconds and nanoseconds
+// as the index has them.
+type stamp struct{ written, changed [2]uint32 }
+
+// before reports whether the file was written before a time: what was written later may differ
+// from what the index took, with the same times.
+func (s stamp) before(at time.Time) bool {
+	return time.Unix(int64(s.written[0]), int64(s.written[1])).Before(at)
 }
 
 // index reads the list of tracked files, in the forms in which all clones have
 // it but those that were told otherwise.
-func (c Clone) index() ([]indexEntry, error) {
+func (c Clone) index() (list []indexEntry, written time.Time, err error) {
 	name := filepath.Join(c.dir, "index")
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > 16*gitSmall {
-		return nil, fmt.Errorf("the index of the clone is no file of a usual size")
+		return nil, written, fmt.Errorf("the index of the clone is no file of a usual size")
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	if len(b) < 12 || string(b[:4]) != "DIRC" {
-		return nil, errors.New("the index of the clone has no form that is known here")
+		return nil, written, errors.New("the index of the clone has no form that is known here")
 	}
 	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 	if version != 2 && version != 3 {
-		return nil, fmt.Errorf("the index of the clone has version %d, 2 and 3 are known here", version)
+		return nil, written, fmt.Errorf("the index of the clone has version %d, 2 and 3 are known here", version)
 	}
 	if count > gitFiles {
-		return nil, fmt.Errorf("the clone tracks %d files, %d at most are compared", count, gitFiles)
+		return nil, written, fmt.Errorf("the clone tracks %d files, %d at most are compared", count, gitFiles)
 	}
 	out := make([]indexEntry, 0, count)
 	for at := 12; len(out) < int(count); {
 		t, size := entryAt(b[min(at, len(b)):])
 		if size == 0 {
-			return nil, errors.New("the index of the clone breaks off")
+			return nil, written, errors.New("the index of the clone breaks off")
 		}
 		out = append(out, t)
 		at += size
 	}
-	return out, nil
+	return out, info.ModTime(), nil
 }
 
 // entryAt reads one entry of the index; a size of 0 says that there is none.
@@ -204,7 +216,9 @@ func entryAt(b []byte) (indexEntry, int) {
 	if len(b) < fixed {
 		return indexEntry{}, 0
 	}
-	t := indexEntry{mode: binary.BigEndian.Uint32(b[24:]), size: binary.BigEndian.Uint32(b[36:]), sum: hex.EncodeToString(b[40:60])}
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
+	t := indexEntry{mode: word(24), size: word(36), sum: hex.EncodeToString(b[40:60])}
+	t.met = stamp{changed: [2]uint32{word(0), word(4)}, written: [2]uint32{word(8), word(12)}}
 	head := fixed
 	if b[60]&0x40 != 0 {
 		head += 2
@@ -224,10 +238,11 @@ func entryAt(b []byte) (indexEntry, int) {
 	return t, size
 }
 
-// Changed counts the tracked files whose content is not that of the index. It
-// follows no link out of the working tree.
+// Changed counts the tracked files whose content is not that of the index. It follows no link
+// out of the working tree. As for git, a file that has the size and both times of its entry, and
+// was written before the index, is the one that was taken; the others are read.
 func (c Clone) Changed(ctx context.Context) (changed, all int, err error) {
-	list, err := c.index()
+	list, taken, err := c.index()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -248,6 +263,9 @@ func (c Clone) Changed(ctx context.Context) (changed, all int, err error) {
 		info, err := root.Lstat(filepath.FromSlash(t.name))
 		if err != nil || !info.Mode().IsRegular() || uint32(info.Size()) != t.size {
 			changed++
+			continue
+		}
+		if met, ok := stampOf(info); ok && met == t.met && met.before(taken) {
 			continue
 		}
 		if left -= info.Size(); left < 0 {

@@ -74,7 +74,7 @@ func newStage(t *testing.T) *stage {
 	}
 	t.Cleanup(func() {
 		letGo(t, s.other, l.URL(), s.ns.Name)
-		_ = l.DeleteNamespace(context.Background(), s.ns.Name)
+		_ = l.VacateNamespace(context.Background(), s.ns.Name)
 	})
 	s.env = steps.Env{Kubeconfig: s.ns.OperatorKubeconfig, Home: t.TempDir(), Now: time.Now, Version: "test"}
 	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig())
@@ -87,11 +87,10 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// letGo takes the finalizers from what a test made. A namespace that something
-// holds never goes, and the controllers try again for as long as the lab runs.
+// letGo takes the finalizers from what a test made, so that it can go.
 func letGo(t testing.TB, client *http.Client, server, ns string) {
 	t.Helper()
-	for _, path := range []string{"/api/v1/namespaces/" + ns + "/configmaps", "/apis/batch/v1/namespaces/" + ns + "/jobs"} {
+	for _, path := range []string{"/api/v1/namespaces/" + ns + "/configmaps", "/apis/batch/v1/namespaces/" + ns + "/jobs", "/apis/batch/v1/namespaces/" + ns + "/cronjobs"} {
 		list, err := send(client, http.MethodGet, server+path, nil)
 		if err != nil {
 			t.Error(err)

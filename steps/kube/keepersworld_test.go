@@ -76,7 +76,7 @@ func (w *keepersWorld) another() lab.Namespace {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = w.lab.DeleteNamespace(context.Background(), ns.Name) })
+	w.t.Cleanup(func() { _ = w.lab.VacateNamespace(context.Background(), ns.Name) })
 	return ns
 }
 

@@ -97,7 +97,7 @@ func (w *readsWorld) namespace() lab.Namespace {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	w.tb.Cleanup(func() { _ = w.lab.DeleteNamespace(context.Background(), ns.Name) })
+	w.tb.Cleanup(func() { _ = w.lab.VacateNamespace(context.Background(), ns.Name) })
 	return ns
 }
 

@@ -326,7 +326,7 @@ func TestKubernetesTrouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = w.lab.DeleteNamespace(context.Background(), other.Name) })
+		t.Cleanup(func() { _ = w.lab.VacateNamespace(context.Background(), other.Name) })
 		_, err = probe(t.Context(), with("KUBE_CONFIG_PATH", other.OperatorKubeconfig), "terraform/lock", nil, stepstest.NewSink())
 		for _, part := range []string{"forbidden", "get leases", "lock-tfstate-default-" + w.suffix(), "namespace " + w.ns.Name} {
 			if err == nil || !strings.Contains(err.Error(), part) {

@@ -112,7 +112,7 @@ func newWorldOf(t *testing.T, program, backend, config string) *world {
 		if w.ns, err = l.Namespace(t.Context(), "steps"); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = l.DeleteNamespace(context.Background(), w.ns.Name) })
+		t.Cleanup(func() { _ = l.VacateNamespace(context.Background(), w.ns.Name) })
 		w.bot = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.RobotKubeconfig)
 		w.env.Environ = append(base[:len(base):len(base)], "KUBE_CONFIG_PATH="+w.ns.OperatorKubeconfig)
 		config = fmt.Sprintf("terraform {\n  backend \"kubernetes\" {\n    secret_suffix = %q\n    namespace = %q\n  }\n}\n", w.suffix(), w.ns.Name) + config

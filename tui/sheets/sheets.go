@@ -248,7 +248,11 @@ func SettleForm(env *screen.Env, id string) *form.Form {
 		paid = "its read after the repair shows it: say what it shows"
 	}
 	cs := []form.Choice{{Value: "paid", Help: paid}, {Value: "carried", Help: "an owner has it until a date"}, {Value: "waived", Help: "a person decides that it is not owed"}}
-	return &form.Form{Title: ink.Say("Settle: %s", d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: []form.Field{form.OneOf("how", "how", cs)},
+	how := form.OneOf("how", "how", cs)
+	if env.Snap.State.PaidBy(d) != "" {
+		how.Pick = 0
+	}
+	return &form.Form{Title: ink.Say("Settle: %s", d.Kind), Intro: []ink.Text{ink.Shown(d.Text)}, Fields: []form.Field{how},
 		Submit: func(v map[string]string) tea.Cmd {
 			env.Sheet = settleDetails(env, d, v["how"])
 			return nil
@@ -265,7 +269,10 @@ func settleDetails(env *screen.Env, d triage.Debt, how string) *form.Form {
 		"carried": {form.Named("owner", "owner", "a team or a person", true), form.Named("until", "until", "a day: friday, +7d or 2026-12-01", true)},
 		"waived":  {form.Named("person", "person", "who decides this", true), form.Named("why", "why", "the reason", true)},
 	}[how]
-	if how == "carried" {
+	switch how {
+	case "paid":
+		fields[0].Fill(env.Snap.State.PaidBy(d))
+	case "carried":
 		fields[1].Check = func(s string) ink.Text {
 			if _, ok := triage.Day(s, env.Wall); !ok {
 				return "Write a day that is still to come as friday, +7d or 2026-12-01."

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -53,17 +54,33 @@ func PlanGatekeeper(ctx context.Context, l *lab.Lab, dir, namespace, within stri
 	if err != nil {
 		return wrap(err)
 	}
+	if err := h.pod(ctx, within, name); err != nil {
+		return wrap(err)
+	}
 	ports, err := lab.LastingPorts(2)
 	if err != nil {
 		return wrap(err)
 	}
 	health := fmt.Sprintf("127.0.0.1:%d", ports[1])
 	return Gatekeeper{URL: fmt.Sprintf("https://127.0.0.1:%d/v1/admit", ports[0]), CA: ca, Process: lab.Process{Name: name, Program: program, Dir: dir, Ready: "http://" + health + "/readyz",
-		// Of its operations, generate makes the kinds of constraints, and webhook judges. Status would be written for a Pod that
-		// is not there, and nothing here reads it.
+		// Of its operations, generate makes the kinds of constraints, and webhook judges. Nothing here reads the status that the
+		// third would sum up.
 		Args: []string{"--host", "127.0.0.1", "--port", fmt.Sprint(ports[0]), "--health-addr", health, "--metrics-addr", "0", "--cert-dir", certs, "--disable-cert-rotation",
-			"--debug-use-fake-pod", "--operation", "webhook", "--operation", "generate", "--shutdown-delay", "0", "--kubeconfig", kubeconfig},
+			"--operation", "webhook", "--operation", "generate", "--shutdown-delay", "0", "--kubeconfig", kubeconfig},
 		Env: []string{"POD_NAME=" + name, "POD_NAMESPACE=" + within, "NAMESPACE=" + within, "CONTAINER_NAME=manager", "HOME=" + dir, "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}}}, nil
+}
+
+// pod makes the Pod that a program says it runs in. What it writes about itself is owned by that Pod: of one that is not there
+// the garbage collector would delete each of these objects, and the program make it again, without end.
+func (h *home) pod(ctx context.Context, namespace, name string) error {
+	in := "/api/v1/namespaces/" + namespace
+	if err := h.lab.Request(ctx, http.MethodPost, in+"/serviceaccounts", plainJSON, object{"metadata": object{"name": name}}, nil); err != nil {
+		return err
+	}
+	return h.lab.Request(ctx, http.MethodPost, in+"/pods", plainJSON, object{"metadata": object{"name": name}, "spec": object{
+		"serviceAccountName": name, "automountServiceAccountToken": false,
+		"containers": []object{{"name": "manager", "image": name}},
+	}}, nil)
 }
 
 // servingPair makes a certificate of loopback that is its own root, and leaves it where Gatekeeper looks.

@@ -82,6 +82,18 @@ var versionLine = regexp.MustCompile(`(?m)^(OpenTofu|Terraform) v(\S+)\s*$`)
 // programAt asks a program who it is. It runs apart from every root module. With an error its path is known all the same: a
 // machine that is too busy to answer has no other program than before.
 func programAt(ctx context.Context, env steps.Env, path string) (Program, error) {
+	is := identityOf(path, Env(env))
+	if p, ok := is.known(); ok {
+		return p, nil
+	}
+	p, err := askProgram(ctx, env, path)
+	if err == nil {
+		is.keep(p)
+	}
+	return p, err
+}
+
+func askProgram(ctx context.Context, env steps.Env, path string) (Program, error) {
 	ctx, stop := context.WithTimeout(ctx, programTime)
 	defer stop()
 	r, err := Run(ctx, os.TempDir(), Env(env), path, "version")
