@@ -83,7 +83,7 @@ func TestDrillWithoutCluster(t *testing.T) {
 // withoutLab is a home for which nothing is built, with a folder of programs on its PATH.
 func withoutLab(t *testing.T, home, programs string) *practice {
 	p := &practice{t: t, home: home, state: t.TempDir()}
-	p.env = []string{"HOME=" + home, "PATH=" + programs + ":/usr/bin:/bin", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "XDG_STATE_HOME=" + p.state, "XDG_CACHE_HOME=" + filepath.Join(home, "cache")}
+	p.env = []string{"HOME=" + home, "GOGC=" + os.Getenv("GOGC"), "PATH=" + programs + ":/usr/bin:/bin", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "XDG_STATE_HOME=" + p.state, "XDG_CACHE_HOME=" + filepath.Join(home, "cache")}
 	return p
 }
 

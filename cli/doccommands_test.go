@@ -231,7 +231,7 @@ func newDocShell(t *testing.T) *docShell {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
-	return &docShell{t, []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH"),
+	return &docShell{t, []string{"HOME=" + home, "GOGC=" + os.Getenv("GOGC"), "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH"),
 		"TF_CLI_CONFIG_FILE=" + os.DevNull, "HANDRAIL_LAB_SOURCE=" + clone, usesLab(t)}, work}
 }
 

@@ -41,7 +41,7 @@ func newPractice(t *testing.T, home string) *practice {
 		t.Fatal(err)
 	}
 	p := &practice{t: t, home: home, tofu: built["tofu"], state: t.TempDir()}
-	p.env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH"),
+	p.env = []string{"HOME=" + home, "GOGC=" + os.Getenv("GOGC"), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "GOPATH=" + os.Getenv("GOPATH"),
 		usesLab(t), "XDG_STATE_HOME=" + p.state}
 	return p
 }

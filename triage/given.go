@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What a proof gives. A manual step may cover several items of evidence, and its proof
@@ -28,7 +29,7 @@ const (
 )
 
 // itemForms say for each item in which words it stands in a proof.
-var itemForms = map[string]itemForm{
+var itemForms = map[string]func() itemForm{
 	"E1":  form(numbered, `commit|sha|revision`, `commit\w*`, `\b([0-9a-f]{7,40})\b`, `/commit/([0-9a-f]{7,64})`),
 	"E2":  form(numbered, `pr|pull request|merge request|mr`, `pr\b|pull request|merge request|mr\b|review`, `(?:/pull/|/merge_requests/|/-/merge_requests/)(\d+)`, `(?:^|\s)([#!]\d+)\b`),
 	"E3":  form(numbered, `run|job|build|pipeline|workflow`, `ci\b|run\b|pipeline|job\b`, `(?:/runs/|/pipelines/|/jobs?/|/builds?/)([\w-]+)`),
@@ -45,11 +46,13 @@ var itemForms = map[string]itemForm{
 	"E14": form(numbered, `copy|copies|saved|kept|snapshot|list|lists|backup|metrics`, `cop(?:y|ies)|snapshot|object\w*`, `((?:/|\./|s3://|gs://|https?://)\S+)`),
 }
 
-// form builds the words of an item: a name with its value, the forms that its value
-// has by itself, and how it is said to be missing.
-func form(how, names, none string, alone ...string) itemForm {
-	all := append([]string{fmt.Sprintf(how, names)}, alone...)
-	return itemForm{regexp.MustCompile(strings.Join(all, "|")), regexp.MustCompile(fmt.Sprintf(lacks, none)), regexp.MustCompile(`(?i)\b(?:` + names + `|` + none + `)`)}
+// form builds the words of an item once a proof is read: a name with its value, the forms that
+// its value has by itself, and how it is said to be missing.
+func form(how, names, none string, alone ...string) func() itemForm {
+	return sync.OnceValue(func() itemForm {
+		all := append([]string{fmt.Sprintf(how, names)}, alone...)
+		return itemForm{regexp.MustCompile(strings.Join(all, "|")), regexp.MustCompile(fmt.Sprintf(lacks, none)), regexp.MustCompile(`(?i)\b(?:` + names + `|` + none + `)`)}
+	})
 }
 
 var (
@@ -66,7 +69,7 @@ func nones(covers []string, proof string) (named map[string]bool, rest bool) {
 		}
 		some := false
 		for _, item := range covers {
-			if f, known := itemForms[item]; known && f.about.MatchString(part) {
+			if form, known := itemForms[item]; known && form().about.MatchString(part) {
 				named[item], some = true, true
 			}
 		}
@@ -90,7 +93,11 @@ func GivenBy(covers []string, proof string) []Given {
 	named, rest := nones(covers, free)
 	out := []Given{}
 	for _, item := range covers {
-		f, known := itemForms[item]
+		var f itemForm
+		form, known := itemForms[item]
+		if known {
+			f = form()
+		}
 		switch value, ok := codes[item]; {
 		case ok:
 			out = append(out, givenAs(item, value))

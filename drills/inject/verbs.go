@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"handrail/drills/stage"
 	"handrail/steps/strict"
@@ -41,7 +42,17 @@ type step struct {
 // Steps are the injections of a scene, in their order.
 type Steps []step
 
+var verbTable struct {
+	once sync.Once
+	of   map[string]verb
+}
+
 func verbs() map[string]verb {
+	verbTable.once.Do(func() { verbTable.of = allVerbs() })
+	return verbTable.of
+}
+
+func allVerbs() map[string]verb {
 	return map[string]verb{
 		"bucket.run":         {doc: "serves a bucket for the state on loopback, so that the drill needs no cluster", module: true, apart: true, read: as[runBucket]},
 		"uploads.run":        {doc: "starts a store of objects and a Prometheus on loopback, with a policy that denies the writer", read: as[runUploads]},

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"handrail/steps"
 	"handrail/triage"
@@ -164,12 +165,14 @@ func (m *markdown) id(base string) string {
 }
 
 // before are the options by which a place is named ahead of the verb.
-var before = regexp.MustCompile(`^((?:sudo )?(?:kubectl|helm|flux|argocd|terraform|tofu|git)) ((?:(?:-n|--namespace|--context|--kube-context|--kubeconfig|-C)[ =]\S+|-chdir=\S+) )+`)
+var before = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:sudo )?(?:kubectl|helm|flux|argocd|terraform|tofu|git)) ((?:(?:-n|--namespace|--context|--kube-context|--kubeconfig|-C)[ =]\S+|-chdir=\S+) )+`)
+})
 
 // placed is a command with the options of its place behind it: kubectl -n shop get pods is
 // kubectl get pods -n shop.
 func placed(line string) string {
-	m := before.FindStringSubmatchIndex(line)
+	m := before().FindStringSubmatchIndex(line)
 	if m == nil {
 		return line
 	}
@@ -193,10 +196,12 @@ func first(line string) string {
 }
 
 // readers are commands that only read; what is more than such a command is none.
-var readers = regexp.MustCompile(`^(sudo )?(kubectl (get|describe|logs|top|version|explain|events|api-resources)|(terraform|tofu) (show|state (list|show|pull)|output|version|providers|validate)|git (log|show|status|diff|blame)|helm (list|ls|status|history|get)|flux (get|logs|stats|events)|argocd app (get|list|diff|history)|systemctl status|journalctl|cat|less|head|tail|grep|ls|df|du|ps|free|uptime|dig|nslookup|ping|ss|netstat|stat)\b`)
+var readers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(sudo )?(kubectl (get|describe|logs|top|version|explain|events|api-resources)|(terraform|tofu) (show|state (list|show|pull)|output|version|providers|validate)|git (log|show|status|diff|blame)|helm (list|ls|status|history|get)|flux (get|logs|stats|events)|argocd app (get|list|diff|history)|systemctl status|journalctl|cat|less|head|tail|grep|ls|df|du|ps|free|uptime|dig|nslookup|ping|ss|netstat|stat)\b`)
+})
 
 func readsOnly(line string) bool {
-	return readers.MatchString(placed(line)) && !strings.ContainsAny(line, ">;&`") && !strings.Contains(line, "$(") && !strings.Contains(line, "| sh") && !strings.Contains(line, "| xargs") && !strings.Contains(line, "| tee") && !strings.Contains(line, "-delete")
+	return readers().MatchString(placed(line)) && !strings.ContainsAny(line, ">;&`") && !strings.Contains(line, "$(") && !strings.Contains(line, "| sh") && !strings.Contains(line, "| xargs") && !strings.Contains(line, "| tee") && !strings.Contains(line, "-delete")
 }
 
 // probe is the probe that reads what a command reads.

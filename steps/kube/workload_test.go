@@ -90,7 +90,7 @@ func (w *keepersWorld) deployment(name string, replicas int, spec fields) fields
 		"template": fields{"metadata": fields{"labels": labels}, "spec": spec}}})
 }
 
-// podOf waits for the one Pod of an app.
+// podOf waits for the one Pod of an app, and until its Deployment, where it has one, tells of it.
 func (w *keepersWorld) podOf(app string) fields {
 	w.t.Helper()
 	var pod fields
@@ -100,7 +100,10 @@ func (w *keepersWorld) podOf(app string) fields {
 			return false
 		}
 		pod = list[0].(fields)
-		return true
+		_, d, _ := w.try(http.MethodGet, w.in(appsV1, "deployments", app), "", nil)
+		meta, _ := d["metadata"].(fields)
+		status, _ := d["status"].(fields)
+		return d["kind"] != "Deployment" || status["observedGeneration"] == meta["generation"]
 	})
 	return pod
 }

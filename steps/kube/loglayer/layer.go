@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Layer is where a connection failed.
@@ -45,19 +46,21 @@ type sign struct {
 
 // signs are tried in order, the most telling first: the line of a name that does
 // not resolve often says "dial tcp" and "timeout" too.
-var signs = []sign{
-	// A vhost, a database or a table that is not there was found out after the
-	// credentials were good, whatever word the protocol has for it.
-	{NotFound, re(`vhost '?[^ ']+'?:? (?:was )?not found|no such vhost|vhost .* does not exist`)},
-	{NotFound, re(`database "[^"]*" does not exist|unknown database|relation "[^"]*" does not exist|no such table|doesn't exist|NoSuchBucket|bucket .* not found|no exchange '|no queue '|unknown topic`)},
-	{DNS, re(`no such host|name or service not known|temporary failure in name resolution|name resolution|could not resolve|could not translate host name|nodename nor servname|getaddrinfo|EAI_AGAIN|ENOTFOUND|bad address|unknown host|UnknownHostException|NXDOMAIN|SERVFAIL|server misbehaving|lookup \S+(?: on \S+)?: (?:i/o timeout|no such host)`)},
-	{TLS, re(`x509|certificate|tls:|ssl error|ssl_error|sslv3|handshake failure|SSL routines|self[- ]signed|unknown authority|wrong version number|SSL is not enabled on the server|server does not support SSL`)},
-	{Auth, re(`ACCESS_REFUSED|access to vhost .* refused|password authentication failed|authentication failed|access denied|invalid password|WRONGPASS|NOAUTH|login failed|invalid credentials|unauthorized|\b401\b|\b403\b|permission denied for|AuthenticationException|no pg_hba.conf entry|role "[^"]*" does not exist|SCRAM|bad credentials|invalid username`)},
-	{Refused, re(`connection refused|ECONNREFUSED|actively refused`)},
-	{Timeout, re(`i/o timeout|timed? ?out|ETIMEDOUT|deadline exceeded|no route to host|EHOSTUNREACH|network is unreachable|ENETUNREACH|no response from server`)},
-	{NotFound, re(`\b404\b|not found|NOT_FOUND|does not exist|no such (?:key|bucket|object|resource|queue|exchange|index)`)},
-	{Config, re(`(?:missing|undefined|required|unknown|invalid) (?:environment|env|variable|setting|option|flag|argument|configuration|config)|environment variable .*(?:not set|unset|required|missing)|unbound variable|parameter not set|(?:cannot|could not|unable to|failed to) (?:parse|load|read|open) .*(?:config|\.ya?ml|\.json|\.toml|\.ini|\.conf|\.env)|invalid (?:value|port|url|uri)|must be set|is not set|no such file or directory|permission denied|command not found|executable file not found`)},
-}
+var signs = sync.OnceValue(func() []sign {
+	return []sign{
+		// A vhost, a database or a table that is not there was found out after the
+		// credentials were good, whatever word the protocol has for it.
+		{NotFound, re(`vhost '?[^ ']+'?:? (?:was )?not found|no such vhost|vhost .* does not exist`)},
+		{NotFound, re(`database "[^"]*" does not exist|unknown database|relation "[^"]*" does not exist|no such table|doesn't exist|NoSuchBucket|bucket .* not found|no exchange '|no queue '|unknown topic`)},
+		{DNS, re(`no such host|name or service not known|temporary failure in name resolution|name resolution|could not resolve|could not translate host name|nodename nor servname|getaddrinfo|EAI_AGAIN|ENOTFOUND|bad address|unknown host|UnknownHostException|NXDOMAIN|SERVFAIL|server misbehaving|lookup \S+(?: on \S+)?: (?:i/o timeout|no such host)`)},
+		{TLS, re(`x509|certificate|tls:|ssl error|ssl_error|sslv3|handshake failure|SSL routines|self[- ]signed|unknown authority|wrong version number|SSL is not enabled on the server|server does not support SSL`)},
+		{Auth, re(`ACCESS_REFUSED|access to vhost .* refused|password authentication failed|authentication failed|access denied|invalid password|WRONGPASS|NOAUTH|login failed|invalid credentials|unauthorized|\b401\b|\b403\b|permission denied for|AuthenticationException|no pg_hba.conf entry|role "[^"]*" does not exist|SCRAM|bad credentials|invalid username`)},
+		{Refused, re(`connection refused|ECONNREFUSED|actively refused`)},
+		{Timeout, re(`i/o timeout|timed? ?out|ETIMEDOUT|deadline exceeded|no route to host|EHOSTUNREACH|network is unreachable|ENETUNREACH|no response from server`)},
+		{NotFound, re(`\b404\b|not found|NOT_FOUND|does not exist|no such (?:key|bucket|object|resource|queue|exchange|index)`)},
+		{Config, re(`(?:missing|undefined|required|unknown|invalid) (?:environment|env|variable|setting|option|flag|argument|configuration|config)|environment variable .*(?:not set|unset|required|missing)|unbound variable|parameter not set|(?:cannot|could not|unable to|failed to) (?:parse|load|read|open) .*(?:config|\.ya?ml|\.json|\.toml|\.ini|\.conf|\.env)|invalid (?:value|port|url|uri)|must be set|is not set|no such file or directory|permission denied|command not found|executable file not found`)},
+	}
+})
 
 func re(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
 
@@ -83,7 +86,7 @@ func Of(lines []string) (Layer, string) {
 		if calm.MatchString(line) {
 			continue
 		}
-		for _, s := range signs {
+		for _, s := range signs() {
 			if s.text.MatchString(line) {
 				return s.layer, line
 			}

@@ -224,16 +224,16 @@ func counted(m map[string]int) map[string]string {
 }
 
 var (
-	remainingText = regexp.MustCompile(`([a-z0-9][a-z0-9.-]*) has (\d{1,9}) resource instances`)
-	holdersText   = regexp.MustCompile(`([^\s,]{1,317}) in (\d{1,9}) resource instances`)
+	remainingText = late(`([a-z0-9][a-z0-9.-]*) has (\d{1,9}) resource instances`)
+	holdersText   = late(`([^\s,]{1,317}) in (\d{1,9}) resource instances`)
 )
 
 // saidRemaining reads "configmaps. has 1 resource instances"; kinds of the core
 // group end in a dot.
-func saidRemaining(c Condition) map[string]int { return saidCounts(c, remainingText) }
+func saidRemaining(c Condition) map[string]int { return saidCounts(c, remainingText()) }
 
 // saidHolders reads "example.com/guard in 1 resource instances".
-func saidHolders(c Condition) map[string]int { return saidCounts(c, holdersText) }
+func saidHolders(c Condition) map[string]int { return saidCounts(c, holdersText()) }
 
 func saidCounts(c Condition, form *regexp.Regexp) map[string]int {
 	out := map[string]int{}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -90,10 +91,15 @@ type refusal struct {
 	unread string   // why it is not known which
 }
 
+// late is an expression that is built once there is a text to read: a bound such as {1,253} makes a large one.
+func late(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 var (
-	uncalledText = regexp.MustCompile(`failed calling webhook "([^"\s]{1,253})"(?:: (?:failed to call webhook: )?([^\n]{0,400}))?`)
-	deniedText   = regexp.MustCompile(`admission webhook "([^"\s]{1,253})" denied the request(?:: ([^\n]{0,400}))?`)
-	policyText   = regexp.MustCompile(`ValidatingAdmissionPolicy '([^'\s]{1,253})' with binding '([^'\s]{1,253})' denied request(?:: ([^\n]{0,400}))?`)
+	uncalledText = late(`failed calling webhook "([^"\s]{1,253})"(?:: (?:failed to call webhook: )?([^\n]{0,400}))?`)
+	deniedText   = late(`admission webhook "([^"\s]{1,253})" denied the request(?:: ([^\n]{0,400}))?`)
+	policyText   = late(`ValidatingAdmissionPolicy '([^'\s]{1,253})' with binding '([^'\s]{1,253})' denied request(?:: ([^\n]{0,400}))?`)
 )
 
 // saidRefusals reads who refused a deletion from what the namespace controller
@@ -106,13 +112,13 @@ func saidRefusals(message string) []refusal {
 		}
 	}
 	const most = 20
-	for _, m := range uncalledText.FindAllStringSubmatch(message, most) {
+	for _, m := range uncalledText().FindAllStringSubmatch(message, most) {
 		add(refusal{name: m[1], why: m[2]})
 	}
-	for _, m := range deniedText.FindAllStringSubmatch(message, most) {
+	for _, m := range deniedText().FindAllStringSubmatch(message, most) {
 		add(refusal{name: m[1], called: true, why: m[2]})
 	}
-	for _, m := range policyText.FindAllStringSubmatch(message, most) {
+	for _, m := range policyText().FindAllStringSubmatch(message, most) {
 		add(refusal{policy: true, name: m[1], binding: m[2], called: true, why: m[3]})
 	}
 	return out

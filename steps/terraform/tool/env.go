@@ -29,6 +29,7 @@ func passes(name string, more []steps.Passed) bool {
 		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 		"TF_WORKSPACE", "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_ENCRYPTION",
 		"STORAGE_EMULATOR_HOST",
+		"GOGC", "GOMEMLIMIT", "GOMAXPROCS", // what keeps a large plan within a runner's memory
 	}
 	if slices.Contains(exact, name) || slices.Contains(Choosing(), name) {
 		return true
