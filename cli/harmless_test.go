@@ -56,7 +56,7 @@ func TestNoCommandSteersTheTerminal(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Args[0] = "handrail-evil"
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH="}
+	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=", "GOGC=" + os.Getenv("GOGC")}
 	out, err := cmd.Output()
 	var told struct {
 		Calls, Said int
