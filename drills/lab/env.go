@@ -35,6 +35,14 @@ func (l *Lab) Kubeconfig() string { return filepath.Join(l.dir, fileAdmin) }
 // TofuPath is the built tofu, empty when Open did not find it.
 func (l *Lab) TofuPath() string { return l.bins["tofu"] }
 
+// GoEnv is what the Go programs of the lab take of the environment of who starts them: how often they collect their garbage.
+func GoEnv() []string {
+	if percent := os.Getenv("GOGC"); percent != "" {
+		return []string{"GOGC=" + percent}
+	}
+	return nil
+}
+
 // Env returns KEY=value lines for a process that shall work with the lab and its tofu. The kubernetes backend of tofu
 // reads KUBE_CONFIG_PATH and does not know KUBECONFIG.
 func (l *Lab) Env() []string {

@@ -158,7 +158,7 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 	}
 	cmd := tool(life, how.args)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, how.env...)
+	cmd.Env = append(append(GoEnv(), "HOME="+dir, "PATH="+os.Getenv("PATH")), how.env...)
 	ownGroup(cmd)
 	if how.nobody {
 		cmd.Dir = how.gone

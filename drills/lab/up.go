@@ -186,10 +186,7 @@ func spawn(binary, dir, nonce string) (<-chan struct{}, error) {
 	cmd := exec.Command(binary, "supervise", dir, nonce)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	// Not our environment: a proxy variable or a kubeconfig in it could lead the servers off this machine.
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir(), "NO_PROXY=*"}
-	if percent, ok := os.LookupEnv("GOGC"); ok {
-		cmd.Env = append(cmd.Env, "GOGC="+percent)
-	}
+	cmd.Env = append(GoEnv(), "PATH="+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+os.TempDir(), "NO_PROXY=*")
 	detached(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -90,14 +90,14 @@ func (st *Stage) Attend(ctx context.Context, p lab.Process) error {
 	defer func() { _ = out.Close() }() // the program has it
 	if len(p.First) > 0 {
 		first := exec.CommandContext(ctx, p.Program, p.First...)
-		first.Dir, first.Env = p.Dir, append(slices.Clone(p.Env), Marker+st.Rec.Nonce)
+		first.Dir, first.Env = p.Dir, append(append(lab.GoEnv(), p.Env...), Marker+st.Rec.Nonce)
 		if said, err := first.CombinedOutput(); err != nil {
 			return fmt.Errorf("starting the %s of the drill: %w: %s", p.Name, err, Tail(said))
 		}
 	}
 	// Not bound to ctx: it goes on when the drill has started.
 	cmd := exec.Command(p.Program, p.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(slices.Clone(p.Env), Marker+st.Rec.Nonce), out, out
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(append(lab.GoEnv(), p.Env...), Marker+st.Rec.Nonce), out, out
 	Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the %s of the drill: %w", p.Name, err)

@@ -218,7 +218,7 @@ func (st *Stage) PlainEnviron() []string {
 // RobotEnviron is all that an injected tofu sees: nothing of the operator's
 // environment may lead it elsewhere.
 func (st *Stage) RobotEnviron() []string {
-	return append(append(append(append(append(st.PlainEnviron(), st.keycloakEnviron(NameRobot)...), st.forgeEnviron(NameRobot)...), st.apiEnviron(NameRobot)...),
+	return append(append(append(append(append(append(st.PlainEnviron(), st.keycloakEnviron(NameRobot)...), st.forgeEnviron(NameRobot)...), st.apiEnviron(NameRobot)...), lab.GoEnv()...),
 		"PATH="+os.Getenv("PATH"), "HOME="+st.Home,
 		"TF_DATA_DIR="+filepath.Join(st.Home, "robot-data"),
 		"KUBECONFIG="+kubeconfig(st.Rec.Namespace.RobotKubeconfig),

@@ -121,7 +121,7 @@ func (f *Forge) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, f.program, append([]string{"--config", f.config}, args...)...)
 	dir := f.dir
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "GITEA_WORK_DIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = append(lab.GoEnv(), "HOME="+dir, "TMPDIR="+dir, "GITEA_WORK_DIR="+dir, "PATH="+os.Getenv("PATH"))
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
