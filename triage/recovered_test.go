@@ -422,3 +422,29 @@ func TestWhatIsLeftIsShort(t *testing.T) {
 		}
 	}
 }
+
+// TestPaidBy: a debt is shown paid by the newest step by hand of its kind that came after it.
+func TestPaidBy(t *testing.T) {
+	t.Parallel()
+	byHand := func(seq int64, pays, proof string, status Status) Step {
+		return Step{PlanStep: PlanStep{ID: "demo/" + proof, Kind: ManualStep, Pays: pays}, Status: status, Summary: proof, EndSeq: seq}
+	}
+	owed := Debt{DebtOpened: DebtOpened{ID: "d1", Kind: "reconcile"}, Seq: 5}
+	for name, tc := range map[string]struct {
+		steps []Step
+		want  string
+	}{
+		"none":           {nil, ""},
+		"it paid":        {[]Step{byHand(7, "reconcile", "1a2b3c4", Settled)}, "1a2b3c4"},
+		"the newest":     {[]Step{byHand(9, "reconcile", "newer", Settled), byHand(7, "reconcile", "older", Settled)}, "newer"},
+		"before it":      {[]Step{byHand(4, "reconcile", "1a2b3c4", Settled)}, ""},
+		"another kind":   {[]Step{byHand(7, "unfinished", "1a2b3c4", Settled)}, ""},
+		"pays nothing":   {[]Step{byHand(7, "", "1a2b3c4", Settled)}, ""},
+		"not done":       {[]Step{byHand(7, "reconcile", "1a2b3c4", Skipped)}, ""},
+		"no manual step": {[]Step{{PlanStep: PlanStep{Kind: ProbeStep, Pays: "reconcile"}, Status: Settled, Summary: "1a2b3c4", EndSeq: 7}}, ""},
+	} {
+		if got := (State{Steps: tc.steps}).PaidBy(owed); got != tc.want {
+			t.Errorf("%s: PaidBy() = %q, want %q", name, got, tc.want)
+		}
+	}
+}

@@ -213,11 +213,44 @@ func checkNamespace(t *testing.T, l *Lab) {
 		t.Errorf("IsLabUID(%q), %v", uid, err)
 	}
 	checkAudit(t, l, ns)
+	vacates(t, l)
 	if err := l.DeleteNamespace(ctx, ns.Name); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(ns.OperatorKubeconfig); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig outlives its namespace: %v", err)
+	}
+}
+
+// vacates wants a namespace that is vacated to be there, with nothing in it that works.
+func vacates(t *testing.T, l *Lab) {
+	t.Helper()
+	ctx := t.Context()
+	ns, err := l.Namespace(ctx, "left")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cron := "/apis/batch/v1/namespaces/" + ns.Name + "/cronjobs"
+	pod := object{"restartPolicy": "Never", "containers": []object{{"name": "a", "image": "none.example/a"}}}
+	for path, body := range map[string]object{
+		core(ns.Name, "configmaps"): {"metadata": named("a")},
+		cron:                        {"metadata": named("a"), "spec": object{"schedule": "* * * * *", "jobTemplate": object{"spec": object{"template": object{"spec": pod}}}}},
+	} {
+		if err := l.client.do(ctx, http.MethodPost, path, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.VacateNamespace(ctx, ns.Name); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{core(ns.Name, "configmaps/a"), cron + "/a", bindings + "/" + readers(ns.Name)} {
+		if err := l.client.do(ctx, http.MethodGet, path, nil, nil); !hasCode(err, http.StatusNotFound) {
+			t.Errorf("%s = %v, want it gone", path, err)
+		}
+	}
+	var there struct{ Status struct{ Phase string } }
+	if err := l.client.do(ctx, http.MethodGet, "/api/v1/namespaces/"+ns.Name, nil, &there); err != nil || there.Status.Phase != "Active" {
+		t.Errorf("the namespace is %q, %v, want it there", there.Status.Phase, err)
 	}
 }
 

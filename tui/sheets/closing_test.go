@@ -39,3 +39,25 @@ func TestCloseSaysWhatIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestSettleTakesTheProofThatWasGiven: what the step by hand that pays a debt gave is not asked for again.
+func TestSettleTakesTheProofThatWasGiven(t *testing.T) {
+	t.Parallel()
+	debt := triage.Debt{DebtOpened: triage.DebtOpened{ID: "d1", Kind: "reconcile", Text: "the repair is not in Git"}, Seq: 3}
+	commit := triage.Step{PlanStep: triage.PlanStep{ID: "a/commit", Kind: triage.ManualStep, Pays: "reconcile"}, Status: triage.Settled, Summary: "commit 1a2b3c4", EndSeq: 5}
+	for name, tc := range map[string]struct {
+		steps []triage.Step
+		pick  int
+		proof string
+	}{"given": {[]triage.Step{commit}, 0, "commit 1a2b3c4"}, "nothing given": {nil, -1, ""}} {
+		env := &screen.Env{Case: &incident.Case{Snap: view.Snapshot{State: triage.State{Debts: []triage.Debt{debt}, Steps: tc.steps}}}}
+		f := SettleForm(env, "d1")
+		if got := f.Fields[0].Pick; got != tc.pick {
+			t.Errorf("%s: %d is chosen, want %d", name, got, tc.pick)
+		}
+		f.Submit(map[string]string{"how": "paid"})
+		if got := env.Sheet.Fields[0].Edit.Value(); got != tc.proof {
+			t.Errorf("%s: the proof is %q, want %q", name, got, tc.proof)
+		}
+	}
+}
