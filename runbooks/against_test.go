@@ -101,7 +101,7 @@ func TestWhatAFindingSpeaksAgainst(t *testing.T) {
 // finding before it names the gates, so that none shuts one by accident.
 func TestLibrarySaysWhatItsFindingsSpeakAgainst(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestBehind(t *testing.T) {
 
 func named(t *testing.T, id string) *Runbook {
 	t.Helper()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

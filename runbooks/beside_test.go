@@ -17,7 +17,7 @@ import (
 // for fields that the case names, and each such case can still be reached.
 func TestProposalStandsBesideItsComparison(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestOneAnswerDoesNotOutweighTheRecord(t *testing.T) {
 
 func bookOf(t *testing.T, id string) *Runbook {
 	t.Helper()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func corpus(t testing.TB) []sample {
 
 func builtin(t testing.TB) []*Runbook {
 	t.Helper()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestQuestionOfVerifySaysWhichAnswersAreGreen(t *testing.T) {
 
 func TestLibraryLints(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

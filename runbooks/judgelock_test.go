@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"handrail/steps"
-	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
@@ -13,7 +12,7 @@ import (
 // lock that stopped the attempt, nothing shows that the attempt is over.
 func TestHeldLockIsNoNo(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,19 @@
 package runbooks
 
 import (
+	"sync"
 	"testing"
 
 	"handrail/evidence/redact"
 	"handrail/steps/catalog"
 )
 
+// theLibrary is read once for all tests: a runbook does not change.
+var theLibrary = sync.OnceValues(func() ([]*Runbook, error) { return Library(catalog.New()) })
+
 func TestLibraryLoadsAndCompiles(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func TestMatchRanks(t *testing.T) {
 }
 
 func FuzzMatch(f *testing.F) {
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func FuzzMatch(f *testing.F) {
 }
 
 func BenchmarkMatch(b *testing.B) {
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,15 +2,13 @@ package runbooks
 
 import (
 	"testing"
-
-	"handrail/steps/catalog"
 )
 
 // TestMatchState holds real texts of the tools against the whole library: the
 // first proposal is the one to open.
 func TestMatchState(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"handrail/steps"
-	"handrail/steps/catalog"
 )
 
 // TestEveryRunbookThatIsNamedIsOffered: where the text of a runbook sends a person to
 // another one, the way there is one of its links, with what was found carried along.
 func TestEveryRunbookThatIsNamedIsOffered(t *testing.T) {
 	t.Parallel()
-	all, err := Library(catalog.New())
+	all, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func TestEveryRunbookThatIsNamedIsOffered(t *testing.T) {
 // other reading that the link looks at is not known.
 func TestPartialApplyLeadsOn(t *testing.T) {
 	t.Parallel()
-	all, err := Library(catalog.New())
+	all, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

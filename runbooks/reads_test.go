@@ -83,7 +83,7 @@ func (r *Runbook) isReached(s *Step) bool {
 
 func compiledLibrary(t *testing.T) []*Runbook {
 	t.Helper()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,13 @@ package runbooks
 import (
 	"strings"
 	"testing"
-
-	"handrail/steps/catalog"
 )
 
 // TestRecognise holds texts as tools print them against the whole library: the
 // runbook that is meant must come first.
 func TestRecognise(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

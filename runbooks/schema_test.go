@@ -112,7 +112,7 @@ func asJSON(t *testing.T, v any) map[string]any {
 // names of the runbook, so that no editor underlines what is right.
 func TestSchemaTakesTheLibrary(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

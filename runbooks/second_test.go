@@ -3,15 +3,13 @@ package runbooks
 import (
 	"regexp"
 	"testing"
-
-	"handrail/steps/catalog"
 )
 
 // TestSameSecondIsNotOlder: some backends keep the time of a write in whole seconds. What was
 // written in the second of a moment is not older than it.
 func TestSameSecondIsNotOlder(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestSymptoms(t *testing.T) {
 // TestBuiltinSymptoms: each runbook of ours says in plain words what a user sees.
 func TestBuiltinSymptoms(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestBuiltinSymptoms(t *testing.T) {
 // to pick from, and leads to its runbook alone.
 func TestStoriesHaveSymptoms(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

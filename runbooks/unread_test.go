@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"handrail/steps"
-	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
@@ -51,7 +50,7 @@ func TestUnreadSubject(t *testing.T) {
 // digest names the digest, so that it is asked of a plan that is there.
 func TestApprovedPlanIsAskedAfterItWasRead(t *testing.T) {
 	t.Parallel()
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

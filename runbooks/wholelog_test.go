@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"handrail/steps/catalog"
 	"handrail/triage"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestNoneIsSaidOfWholeLogs(t *testing.T) {
 	t.Parallel()
 	cases := 0
-	lib, err := Library(catalog.New())
+	lib, err := theLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

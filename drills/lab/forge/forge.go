@@ -96,16 +96,28 @@ func (f *Forge) admin(ctx context.Context) (*User, error) {
 	return u, u.known(ctx)
 }
 
+// knownWithin is for a machine under load; knownAsk is how long one question may take, since a server that waits for its database
+// now and then never answers.
+const (
+	knownWithin = 5 * time.Minute
+	knownAsk    = 15 * time.Second
+)
+
 // known waits until the server knows an account that another process wrote into its database: a busy machine has it answer 401 once
 // more.
 func (u *User) known(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, knownWithin)
 	defer stop()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
+	ask := func() error {
+		ctx, stop := context.WithTimeout(ctx, knownAsk)
+		defer stop()
+		return u.do(ctx, get, "/user", nil, nil)
+	}
 	for {
-		err := u.do(ctx, get, "/user", nil, nil)
-		if no := (*RefusedError)(nil); err == nil || !errors.As(err, &no) || no.Status != http.StatusUnauthorized {
+		err := ask()
+		if no := (*RefusedError)(nil); err == nil || !errors.Is(err, context.DeadlineExceeded) && (!errors.As(err, &no) || no.Status != http.StatusUnauthorized) {
 			return err
 		}
 		select {
