@@ -64,9 +64,10 @@ func PlanGatekeeper(ctx context.Context, l *lab.Lab, dir, namespace, within stri
 	health := fmt.Sprintf("127.0.0.1:%d", ports[1])
 	return Gatekeeper{URL: fmt.Sprintf("https://127.0.0.1:%d/v1/admit", ports[0]), CA: ca, Process: lab.Process{Name: name, Program: program, Dir: dir, Ready: "http://" + health + "/readyz",
 		// Of its operations, generate makes the kinds of constraints, and webhook judges. Nothing here reads the status that the
-		// third would sum up.
+		// third would sum up. It makes no admission policies of the API server: it takes this one for one without them, and would
+		// write so, and take it back, many times a second.
 		Args: []string{"--host", "127.0.0.1", "--port", fmt.Sprint(ports[0]), "--health-addr", health, "--metrics-addr", "0", "--cert-dir", certs, "--disable-cert-rotation",
-			"--operation", "webhook", "--operation", "generate", "--shutdown-delay", "0", "--kubeconfig", kubeconfig},
+			"--operation", "webhook", "--operation", "generate", "--default-create-vap-binding-for-constraints=false", "--default-create-vap-for-templates=false", "--shutdown-delay", "0", "--kubeconfig", kubeconfig},
 		Env: []string{"POD_NAME=" + within, "POD_NAMESPACE=" + within, "NAMESPACE=" + within, "CONTAINER_NAME=manager", "HOME=" + dir, "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}}}, nil
 }
 
