@@ -68,12 +68,9 @@ func run(d *Document, rb *runbooks.Runbook, cat steps.Catalog, move func(*stage,
 	out.Gone = make([]bool, len(out.Branches))
 	for i := range d.Cases {
 		s := &stage{rb: rb, cat: cat, c: &d.Cases[i], move: move, now: Start, tried: map[string]int{}, armed: map[string]bool{}, shut: map[string]string{},
-			said: map[triage.Topic]string{}, plans: map[string]int{}, gone: make([]bool, len(out.Branches))}
+			said: map[triage.Topic]string{}, plans: map[string]int{}, gone: out.Gone}
 		if err := s.walk(); err != nil {
 			return out, fmt.Errorf("%s:%d: %s: %w", d.File, s.c.line, s.c.Name, err)
-		}
-		for i, gone := range s.gone {
-			out.Gone[i] = out.Gone[i] || gone
 		}
 		out.Cases = append(out.Cases, s.result())
 	}

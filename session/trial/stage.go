@@ -37,7 +37,7 @@ type stage struct {
 	armed map[string]bool
 	shut  map[string]string // by gate: why it stayed shut when the loop came to it
 	said  map[triage.Topic]string
-	gone  []bool         // by branch
+	gone  []bool         // by branch, of this case and those before it
 	plans map[string]int // by module: that read every object of it
 	stop  string         // why the walk did not end with the close
 	ended bool           // it may be closed as recovered
