@@ -157,16 +157,12 @@ func journalOf(t *testing.T, path string) []byte {
 }
 
 // until waits for the journal to show what is wanted, as long as the program
-// that writes it lives. It is read again when it has grown: a watch takes a
-// minute, and a journal is long.
+// that writes it lives. It is read again when it has grown, and only then: a watch
+// takes a minute, and a journal is long.
 func (p *practice) until(what string, ended <-chan struct{}, said func() string, seen func(journal []byte) bool) {
 	p.t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
 	path, read := "", int64(-1)
-	shows := func() bool {
+	p.waits(what, ended, said, func() bool {
 		if path == "" {
 			path = p.bundle()
 		}
@@ -179,15 +175,24 @@ func (p *practice) until(what string, ended <-chan struct{}, said func() string,
 		}
 		read = size
 		return seen(journalOf(p.t, path))
-	}
+	})
+}
+
+// waits looks until it is so, as long as the program lives.
+func (p *practice) waits(what string, ended <-chan struct{}, said func() string, so func() bool) {
+	p.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
 	for {
-		if shows() {
+		if so() {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-ended:
-			if !shows() {
+			if !so() {
 				p.t.Fatalf("the program ended before %s:\n%s", what, said())
 			}
 			return

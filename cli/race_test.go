@@ -55,9 +55,11 @@ func racedInTheDialogue(t *testing.T, p *practice) {
 		Later     map[string]string
 	}
 	enter("") // the preview is what comes next
-	p.until("the race", ended, func() string { return "it ended" }, func(j []byte) bool {
+	over := func() string { return "it ended" }
+	p.until("the gate", ended, over, func(j []byte) bool { return bytes.Contains(j, []byte(`"type":"gate.shown"`)) })
+	p.waits("the race", ended, over, func() bool {
 		raw, err := os.ReadFile(filepath.Join(p.state, "handrail/drills/orphan-hook/drill.json"))
-		return err == nil && json.Unmarshal(raw, &drill) == nil && drill.Later["strip"] == "done" && bytes.Contains(j, []byte(`"type":"gate.shown"`))
+		return err == nil && json.Unmarshal(raw, &drill) == nil && drill.Later["strip"] == "done"
 	})
 	enter("patch job/" + drill.Namespace.Name + "/tariffs-schema-step-7xq4m")
 	enter("q")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -56,9 +57,13 @@ func (r *Running) Before(ctx context.Context, in triage.Intent) error {
 	return r.comes(ctx, stage.StepName(in.Step))
 }
 
+// leaveWithin is how long a person who leaves waits for what the drill has begun to inject.
+const leaveWithin = 30 * time.Second
+
 // comes injects what comes once this gate was shown or this manual step done, if
 // that was not begun yet. It is written down before it is done: half of it again
-// would be another race than the one that the drill tells of.
+// would be another race than the one that the drill tells of. So it goes on to its end
+// where ctx ends meanwhile, for as long as leaveWithin.
 func (r *Running) comes(ctx context.Context, gate string) error {
 	r.doors.Lock()
 	defer r.doors.Unlock()
@@ -73,7 +78,10 @@ func (r *Running) comes(ctx context.Context, gate string) error {
 	if err := r.stage.Save(); err != nil {
 		return err
 	}
-	if err := r.scene.later[i].inject.Apply(ctx, &r.stage); err != nil {
+	whole, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveWithin, stop) })()
+	if err := r.scene.later[i].inject.Apply(whole, &r.stage); err != nil {
 		return err
 	}
 	r.stage.Rec.Later[gate] = "done"
