@@ -84,6 +84,11 @@ func (l *Lab) VacateNamespace(ctx context.Context, name string) error {
 		"/apis/apps/v1 deployments", "/apis/apps/v1 statefulsets", "/apis/apps/v1 daemonsets", "/apis/apps/v1 replicasets",
 		"/api/v1 pods", "/api/v1 services", "/api/v1 persistentvolumeclaims", "/api/v1 resourcequotas", "/api/v1 configmaps", "/api/v1 secrets",
 		"/apis/coordination.k8s.io/v1 leases", "/apis/policy/v1 poddisruptionbudgets", "/apis/networking.k8s.io/v1 networkpolicies",
+		// What is asked of all namespaces when an object is held against Git. A kind that is not defined is not found.
+		"/apis/argoproj.io/v1alpha1 applications", "/apis/argoproj.io/v1alpha1 applicationsets",
+		"/apis/kustomize.toolkit.fluxcd.io/v1 kustomizations", "/apis/helm.toolkit.fluxcd.io/v2 helmreleases",
+		"/apis/source.toolkit.fluxcd.io/v1 gitrepositories", "/apis/source.toolkit.fluxcd.io/v1 helmrepositories",
+		"/apis/external-secrets.io/v1 externalsecrets", "/apis/external-secrets.io/v1 secretstores",
 	} {
 		group, plural, _ := strings.Cut(kind, " ")
 		if err := l.client.do(ctx, http.MethodDelete, group+"/namespaces/"+url.PathEscape(name)+"/"+plural, nil, nil); err != nil && !hasCode(err, http.StatusNotFound) {
