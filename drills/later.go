@@ -10,6 +10,7 @@ import (
 
 	"handrail/drills/inject"
 	"handrail/drills/stage"
+	"handrail/steps/fault"
 	"handrail/triage"
 )
 
@@ -80,7 +81,10 @@ func (r *Running) comes(ctx context.Context, gate string) error {
 	}
 	whole, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveWithin, stop) })()
+	defer context.AfterFunc(ctx, func() {
+		defer fault.To(func(error) { stop() })
+		time.AfterFunc(leaveWithin, stop)
+	})()
 	if err := r.scene.later[i].inject.Apply(whole, &r.stage); err != nil {
 		return err
 	}
