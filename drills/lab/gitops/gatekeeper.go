@@ -54,7 +54,7 @@ func PlanGatekeeper(ctx context.Context, l *lab.Lab, dir, namespace, within stri
 	if err != nil {
 		return wrap(err)
 	}
-	if err := h.pod(ctx, within, name, within); err != nil {
+	if err := h.pod(ctx, within, name); err != nil {
 		return wrap(err)
 	}
 	ports, err := lab.LastingPorts(2)
@@ -68,20 +68,19 @@ func PlanGatekeeper(ctx context.Context, l *lab.Lab, dir, namespace, within stri
 		// write so, and take it back, many times a second.
 		Args: []string{"--host", "127.0.0.1", "--port", fmt.Sprint(ports[0]), "--health-addr", health, "--metrics-addr", "0", "--cert-dir", certs, "--disable-cert-rotation",
 			"--operation", "webhook", "--operation", "generate", "--default-create-vap-binding-for-constraints=false", "--default-create-vap-for-templates=false", "--shutdown-delay", "0", "--kubeconfig", kubeconfig},
-		Env: []string{"POD_NAME=" + within, "POD_NAMESPACE=" + within, "NAMESPACE=" + within, "CONTAINER_NAME=manager", "HOME=" + dir, "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}}}, nil
+		Env: []string{"POD_NAME=" + name, "POD_NAMESPACE=" + within, "NAMESPACE=" + within, "CONTAINER_NAME=manager", "HOME=" + dir, "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}}}, nil
 }
 
 // pod makes the Pod that a program says it runs in. What it writes about itself is owned by that Pod: of one that is not there
-// the garbage collector would delete each of these objects, and the program make it again, without end. Two that have Pods of
-// one name take what the other says of itself for their own, and correct it in turns.
-func (h *home) pod(ctx context.Context, namespace, program, name string) error {
+// the garbage collector would delete each of these objects, and the program make it again, without end.
+func (h *home) pod(ctx context.Context, namespace, name string) error {
 	in := "/api/v1/namespaces/" + namespace
-	if err := h.lab.Request(ctx, http.MethodPost, in+"/serviceaccounts", plainJSON, object{"metadata": object{"name": program}}, nil); err != nil {
+	if err := h.lab.Request(ctx, http.MethodPost, in+"/serviceaccounts", plainJSON, object{"metadata": object{"name": name}}, nil); err != nil {
 		return err
 	}
 	return h.lab.Request(ctx, http.MethodPost, in+"/pods", plainJSON, object{"metadata": object{"name": name}, "spec": object{
-		"serviceAccountName": program, "automountServiceAccountToken": false,
-		"containers": []object{{"name": "manager", "image": program}},
+		"serviceAccountName": name, "automountServiceAccountToken": false,
+		"containers": []object{{"name": "manager", "image": name}},
 	}}, nil)
 }
 

@@ -1,75 +1,56 @@
 package tool
 
 import (
-	"maps"
+	"debug/buildinfo"
+	"io/fs"
 	"os"
-	"strings"
+	"slices"
 	"sync"
-	"time"
 )
 
-// versionFor is how long the version of a program is taken for granted: the probes and gates of one step ask for it again and
-// again. The program of a version manager may run another one as soon as a person chooses it.
-const versionFor = 15 * time.Second
+// selves are the packages that the tools are built from. The program of a version manager is built from another, and runs
+// whichever tool a person chose last.
+var selves = []string{"github.com/opentofu/opentofu/cmd/tofu", "github.com/hashicorp/terraform"}
 
-// identity is a program as it lies on the disk, with what it is run with.
-type identity struct {
-	file os.FileInfo // nil where it cannot be told from another: what it says is asked for each time
-	key  string      // its path and its environment
-}
-
-// identityOf looks at a program. A script may choose another program each time that it is run.
-func identityOf(path string, env []string) identity {
-	is := identity{key: path + "\x00" + strings.Join(env, "\x00")}
-	f, err := os.Open(path)
-	if err != nil {
-		return is
-	}
-	defer f.Close()
-	head := make([]byte, 2)
-	if _, err := f.ReadAt(head, 0); err != nil || string(head) == "#!" {
-		return is
-	}
-	if info, err := f.Stat(); err == nil {
-		is.file = info
-	}
-	return is
-}
-
-// answers are what programs said of themselves a moment ago.
-var answers = struct {
+// versions are what the tools at these paths said of themselves, each for the file that said it: a gate asks several times, and
+// the answer of a file does not change. It is built from a tool itself; of any other program each answer may be another.
+var versions = struct {
 	sync.Mutex
-	of map[string]answer // by the key of the identity
-}{of: map[string]answer{}}
+	of map[string]version // by path
+}{of: map[string]version{}}
 
-type answer struct {
-	file os.FileInfo
-	at   time.Time
+type version struct {
+	file fs.FileInfo
 	p    Program
 }
 
-func (a answer) old() bool { return time.Since(a.at) > versionFor }
-
-// known is what the program said, while it is the same file.
-func (i identity) known() (Program, bool) {
-	if i.file == nil {
-		return Program{}, false
-	}
-	answers.Lock()
-	defer answers.Unlock()
-	a, ok := answers.of[i.key]
-	if !ok || a.old() || !os.SameFile(a.file, i.file) || a.file.Size() != i.file.Size() || !a.file.ModTime().Equal(i.file.ModTime()) {
-		return Program{}, false
-	}
-	return a.p, true
+// is reports whether a file is the one that gave the answer.
+func (v version) is(file fs.FileInfo) bool {
+	return v.file != nil && os.SameFile(v.file, file) && v.file.Size() == file.Size() && v.file.ModTime().Equal(file.ModTime())
 }
 
-func (i identity) keep(p Program) {
-	if i.file == nil {
+// known is what the file at a path said.
+func known(path string) (Program, bool) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return Program{}, false
+	}
+	versions.Lock()
+	defer versions.Unlock()
+	v := versions.of[path]
+	return v.p, v.is(file)
+}
+
+// keep takes what the file at a path said, where it was the same before it was asked and is a tool itself.
+func keep(path string, before fs.FileInfo, p Program) {
+	file, err := os.Stat(path)
+	if err != nil || before == nil || !(version{file: before}).is(file) {
 		return
 	}
-	answers.Lock()
-	defer answers.Unlock()
-	maps.DeleteFunc(answers.of, func(_ string, a answer) bool { return a.old() })
-	answers.of[i.key] = answer{file: i.file, at: time.Now(), p: p}
+	if built, err := buildinfo.ReadFile(path); err != nil || !slices.Contains(selves, built.Path) {
+		return
+	}
+	versions.Lock()
+	defer versions.Unlock()
+	versions.of[path] = version{file: file, p: p}
 }

@@ -82,13 +82,13 @@ var versionLine = regexp.MustCompile(`(?m)^(OpenTofu|Terraform) v(\S+)\s*$`)
 // programAt asks a program who it is. It runs apart from every root module. With an error its path is known all the same: a
 // machine that is too busy to answer has no other program than before.
 func programAt(ctx context.Context, env steps.Env, path string) (Program, error) {
-	is := identityOf(path, Env(env))
-	if p, ok := is.known(); ok {
+	if p, ok := known(path); ok {
 		return p, nil
 	}
+	before, _ := os.Stat(path) // what cannot be looked at cannot be asked
 	p, err := askProgram(ctx, env, path)
 	if err == nil {
-		is.keep(p)
+		keep(path, before, p)
 	}
 	return p, err
 }
