@@ -22,8 +22,9 @@ RELEASE  = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 # runs where goroutines meet and nothing heavy is started. All of it runs again
 # without. Of the bundle and the index a few tests start goroutines, and only those run.
 RACED := ./session ./steps ./steps/cluster ./steps/transport ./tui ./tui/home ./tui/longtext ./tui/match ./tui/screen ./tui/seal ./tui/viewer ./tui/wait
-# What walks every runbook, every screen or every key in one goroutine is left to the run without it.
-ONEGOROUTINE := TestTemplateOfEveryRunbook|TestPathsBeginAtTheRoot|TestStrokes|TestTypingNeverDecides|TestPastedLinesNeverClose|TestNoteEverywhere|TestHostileText|TestReplayScreens|TestOneSheet|TestNamedReadBegins|TestEveryKeyIsListed
+# What walks every runbook, every screen or every key in one goroutine is left to the run without
+# it, and so is what reads the processes of the machine: go test would have to run it each time.
+ONEGOROUTINE := TestTemplateOfEveryRunbook|TestPathsBeginAtTheRoot|TestStrokes|TestTypingNeverDecides|TestPastedLinesNeverClose|TestNoteEverywhere|TestHostileText|TestReplayScreens|TestOneSheet|TestNamedReadBegins|TestEveryKeyIsListed|TestStateComesBack|TestStateWithSecretsNeedsAReader
 # What starts the lab, real servers or programs: always run, the slowest first. What is
 # left is pure: go test takes an answer that it has for the same sources.
 REAL  := ./cli ./drills ./steps/forge ./steps/kube ./steps/terraform ./session ./drills/lab ./drills/lab/gitops ./drills/lab/forge ./steps/gitops ./session/index/depot ./steps/compare ./steps/kube/loglayer ./steps/rabbitmq
