@@ -300,13 +300,15 @@ func spoken(lib []*runbooks.Runbook, h runbooks.Hit, text, file string) map[stri
 		return nil
 	}
 	out := lib[i].Found(text, h.Groups)
-	isLog := func(f steps.Field) bool { return f.Name == "log" && f.Matched }
-	switch {
-	case file == "" || !slices.ContainsFunc(lib[i].Params, isLog):
+	log := slices.IndexFunc(lib[i].Params, func(f steps.Field) bool { return f.Matched })
+	if file == "" || log < 0 {
+		return out
+	}
+	switch name := lib[i].Params[log].Name; {
 	case file != triage.Pasted:
-		out["log"] = absolute(file)
-	case h.Pattern != "" && out["log"] == "": // the file that it names is more than what was copied of it
-		out["log"] = triage.Pasted
+		out[name] = absolute(file)
+	case h.Pattern != "" && out[name] == "": // the file that it names is more than what was copied of it
+		out[name] = triage.Pasted
 	}
 	return out
 }

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"handrail/cli/process"
@@ -62,7 +64,7 @@ func matchOnScreen(ctx context.Context, p *process.Program, text, from string, k
 	face.Start = func(ctx context.Context, s tui.Start) (tui.Incident, error) {
 		switch {
 		case !ours(s.Text):
-		case from != "" && s.Given["log"] == absolute(from):
+		case from != "" && slices.Contains(slices.Collect(maps.Values(s.Given)), absolute(from)):
 			s.Text = "" // its file is read
 		default:
 			s.Text = whole // what came through a pipe is kept whole

@@ -40,7 +40,9 @@ func TestPastedIsTheLogOfARunbook(t *testing.T) {
 	t.Parallel()
 	lib := library(t)
 	log := "terraform_data.a: Creating...\nterraform_data.a: Creation complete after 0s [id=1]\nterraform_data.b: Creating...\n\nError: creating b: refused\n"
+	newer := "Planning failed.\n\nError: Resource instance managed by newer provider version\n\nThe current state of a.b was created by a newer provider version\n"
 	for name, tc := range map[string]struct{ text, book, want string }{
+		"another name":   {newer, "state-corruption", triage.Pasted},
 		"a log":          {log, "partial-apply", triage.Pasted},
 		"another run's":  {"Error: Error acquiring the state lock\n\nLock Info:\n  ID: 1\n", "state-lock", ""},
 		"one line":       {"Error: Error acquiring the state lock", "state-lock", ""},
@@ -55,7 +57,11 @@ func TestPastedIsTheLogOfARunbook(t *testing.T) {
 		} else if hits := runbooks.Match(lib, tc.text); name != "a notification" && !slices.ContainsFunc(hits, func(h runbooks.Hit) bool { return h.Runbook == tc.book }) {
 			t.Errorf("%s: not claimed by %s", name, tc.book)
 		}
-		if got := spoken(lib, hit, tc.text, pasteOf(tc.text))["log"]; got != tc.want {
+		param := "log"
+		if tc.book == "state-corruption" {
+			param = "said"
+		}
+		if got := spoken(lib, hit, tc.text, pasteOf(tc.text))[param]; got != tc.want {
 			t.Errorf("%s: the log is %q, want %q", name, got, tc.want)
 		}
 	}

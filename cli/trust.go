@@ -251,7 +251,7 @@ func used(p *process.Program, l trustReview) []tui.Used {
 	part("Programs that its files name:", l.programs)
 	var packages []string
 	for _, name := range process.SortedKeys(l.Files) {
-		if _, rest, ok := strings.Cut(name, "/providers/"); ok && strings.HasPrefix(l.Files[name], "package") {
+		if _, rest, ok := strings.Cut(name, "/providers/"); ok && strings.HasPrefix(l.Files[name], "package") && !strings.HasSuffix(rest, ".lock") { // tofu's own, beside each
 			packages = append(packages, rest)
 		}
 	}

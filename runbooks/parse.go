@@ -229,6 +229,11 @@ func (r *reader) param(name string, n *yaml.Node) {
 	if p.Matched && p.Type != steps.Path {
 		r.Fail(f["matched"], "remove it; a text is kept as a file", "matched is for a path, not for the type %s", p.Type)
 	}
+	if p.Matched {
+		if i := slices.IndexFunc(r.book.Params, func(f steps.Field) bool { return f.Matched }); i >= 0 {
+			r.Fail(f["matched"], "keep it at one of the two", "the matched text names one file, and parameter %q is it", r.book.Params[i].Name)
+		}
+	}
 	if p.Later && (p.Type != steps.Path || p.Required || p.Matched) {
 		r.Fail(f["later"], "remove it", "later is for a path that is neither required nor matched: the file comes during the incident")
 	}

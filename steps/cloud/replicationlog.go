@@ -21,7 +21,7 @@ func replicationLogKind() steps.Kind {
 		Name: "cloud/replication-log", Class: steps.Probe, Facts: replicationLogFacts(),
 		Doc: "Reads the saved error log of a replica of MySQL or MariaDB: by which error its replication stops, how often it says so, and whether the format of the binary log is why.",
 		Params: []steps.Field{
-			{Name: "file", Type: steps.Path, Required: true, Matched: true, Doc: "the log, as aws rds download-db-log-file-portion prints it, or the status of the replica"},
+			{Name: "file", Type: steps.Path, Required: true, Doc: "the log, as aws rds download-db-log-file-portion prints it, or the status of the replica"},
 		},
 		Touches: []string{"reads the file, and keeps it"},
 		Reads:   func(e steps.Env) steps.Prober { return replicationLog{e} },

@@ -91,7 +91,7 @@ func (p HistoryProbe) Probe(ctx context.Context, in steps.Params, _ steps.Sink) 
 	f.Set("head", steps.IdentOf(head))
 	h.fill(f, now, in.Text("key"))
 	h.obs.Command = fmt.Sprintf("git -C %s log --first-parent --since=%s --oneline -- .", steps.Quote(dir), h.since.UTC().Format(time.RFC3339))
-	h.obs.Summary = fmt.Sprintf("%d commits changed the configuration since %s.", len(h.changes), h.since.UTC().Format("2006-01-02"))
+	h.obs.Summary = fmt.Sprintf("Commits that changed the configuration since %[2]s: %[1]d.", len(h.changes), h.since.UTC().Format("2006-01-02"))
 	h.obs.Facts = f.Rest("the history was not followed so far")
 	return h.obs, nil
 }

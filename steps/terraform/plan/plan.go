@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ func Facts() []steps.Field {
 	return append([]steps.Field{
 		{Name: "exit", Type: steps.Int, Doc: "exit code: 0 no changes, 1 error, 2 changes; 0 is not the same as no drift"},
 		{Name: "clean", Type: steps.Bool, Doc: "whether there is nothing to do"},
+		{Name: "too_new", Type: steps.Strings, Doc: "addresses that a newer provider recorded than the selected one, as the failed plan names them, in order"},
 		{Name: "unaccepted", Type: steps.Strings, Doc: "addresses with a change that is no creation and does not stand in the file of what is accepted"},
 		{Name: "found", Type: steps.Table, Doc: "entries of the ConfigMap of config_map as the plan found them, each key to its text"},
 		{Name: "wanted", Type: steps.Table, Doc: "the same as the configuration wants them"},
@@ -157,9 +159,13 @@ func (p Probe) plan(ctx context.Context, w module.Workdir, path string, l look, 
 		why := tool.FirstErrorOf(p.Env, r.Stderr)
 		obs.Summary = fmt.Sprintf("The plan failed (exit %d).", r.Exit)
 		obs.Findings = append(obs.Findings, steps.Finding{Level: steps.Critical, Say: "The plan failed: " + why})
+		if newer := newerIn(r.Stderr); len(newer) > 0 {
+			f.Set("too_new", steps.StringsOf(newer))
+		}
 		obs.Facts = f.Rest("the plan failed")
 		return obs, nil
 	}
+	f.Set("too_new", steps.StringsOf(nil))
 	if !l.record {
 		f.Set("clean", steps.BoolOf(r.Exit == 0))
 	}
@@ -218,7 +224,21 @@ func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, l 
 	if err := readPlan(raw, l, f, &obs, out); err != nil {
 		return steps.Observation{}, err
 	}
-	f.Unknown("an earlier plan was opened, and none was made", "exit", "clean")
+	f.Unknown("an earlier plan was opened, and none was made", "exit", "clean", "too_new")
 	obs.Facts = f.Rest("not in the plan")
 	return obs, nil
+}
+
+// reNewer is the refusal of a recorded object whose schema version is above that of the
+// selected provider, with its white space collapsed (opentofu, internal/tofu/upgrade_resource_state.go).
+var reNewer = regexp.MustCompile(`The current state of (.{1,1000}?) was created by a newer provider version than is currently selected`)
+
+// newerIn lists the addresses that the selected provider is too old to read.
+func newerIn(stderr []byte) []string {
+	var out []string
+	for _, m := range reNewer.FindAllStringSubmatch(tool.Unwrapped(stderr), -1) {
+		out = append(out, m[1])
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -21,6 +21,7 @@ const (
 	classTyping       = "typing"
 	classPrevented    = "prevented"
 	classStale        = "stale-plan"
+	classTooOld       = "provider-too-old"
 	classInterrupted  = "interrupted"
 	classInstall      = "provider-install"
 	classModule       = "module-fetch"
@@ -64,6 +65,7 @@ var (
 	reTyping       = regexp.MustCompile(`Unsupported argument|Unsupported attribute|Missing map element|Invalid operand|Invalid value for input variable|Inappropriate value for attribute|all map elements must have the same type|Invalid (for_each|count|index|function) `)
 	rePrevented    = regexp.MustCompile(`[Ii]nstance cannot be destroyed`)
 	reStale        = regexp.MustCompile(`Saved plan (is stale|does not match)|plan file was created by`)
+	reTooOld       = regexp.MustCompile(`Resource instance managed by newer provider version`)
 	reInstall      = regexp.MustCompile(`Failed to (resolve provider packages|query available provider packages|install providers?)|Inconsistent dependency lock file|could not connect to registry|doesn't match any of the checksums|Incompatible provider version|locked provider .* does not match`)
 	reModule       = regexp.MustCompile(`(Could not|Failed to|Error) download(ing)? modules?|Module not (installed|found)|Unresolvable module version|Module version requirements have changed`)
 	reBackend      = regexp.MustCompile(`Backend (initialization required|configuration changed)|Error configuring .*[Bb]ackend|Failed to get existing workspaces|Error refreshing state|Error loading (the )?state|Error inspecting states`)
@@ -72,7 +74,7 @@ var (
 
 func classPatterns() []classPattern {
 	return []classPattern{
-		{classSave, reSave}, {classLock, reRelease}, {classLock, reLock}, {classStale, reStale}, {classPrevented, rePrevented}, {classInconsistent, reInconsistent},
+		{classSave, reSave}, {classLock, reRelease}, {classLock, reLock}, {classStale, reStale}, {classTooOld, reTooOld}, {classPrevented, rePrevented}, {classInconsistent, reInconsistent},
 		{classExists, reExists}, {classThrottle, reThrottle}, {classInterrupted, reInterrupted}, {classInstall, reInstall}, {classModule, reModule}, {classCrash, reCrash}, {classTimeout, reTimeout},
 		{classCredentials, reCredentials}, {classDependency, reDependency}, {classTyping, reTyping}, {classNotFound, reNotFound}, {classBackend, reBackend},
 	}

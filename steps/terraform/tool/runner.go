@@ -131,9 +131,14 @@ func (t *teller) rest() {
 	}
 }
 
+// Unwrapped is what a tool printed as one line without its frames: it wraps errors at 78 columns.
+func Unwrapped(b []byte) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(string(b))), " ")
+}
+
 // FirstError returns the first error of a diagnostic output on one line.
 func FirstError(b []byte) string {
-	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(string(b))), " ")
+	text := Unwrapped(b)
 	if i := strings.Index(text, "Error:"); i > 0 {
 		text = text[i:]
 	}
