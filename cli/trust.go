@@ -251,9 +251,15 @@ func used(p *process.Program, l trustReview) []tui.Used {
 	part("Programs that its files name:", l.programs)
 	var packages []string
 	for _, name := range process.SortedKeys(l.Files) {
-		if _, rest, ok := strings.Cut(name, "/providers/"); ok && strings.HasPrefix(l.Files[name], "package") && !strings.HasSuffix(rest, ".lock") { // tofu's own, beside each
-			packages = append(packages, rest)
+		_, rest, ok := strings.Cut(name, "/providers/")
+		if !ok || !strings.HasPrefix(l.Files[name], "package") {
+			continue
 		}
+		// tofu keeps a lock file beside each package.
+		if of, isLock := strings.CutSuffix(name, ".lock"); isLock && l.Files[of] != "" {
+			continue
+		}
+		packages = append(packages, rest)
 	}
 	part("Providers, which are programs:", packages)
 	return out

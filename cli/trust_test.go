@@ -7,12 +7,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"handrail/cli/process"
+	"handrail/evidence/redact"
 	"handrail/steps"
 	"handrail/steps/terraform/closure"
 	"handrail/steps/terraform/state"
@@ -36,6 +38,17 @@ func TestChangesAreListed(t *testing.T) {
 	}
 	if got := changes(was, was); got != "Something that is no file changed" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPackagesAreShownWithoutTheirLocks: only a lock beside its package is left out.
+func TestPackagesAreShownWithoutTheirLocks(t *testing.T) {
+	t.Parallel()
+	const dir = "/ws/.terraform/providers/"
+	l := trustReview{manifest: manifest{Files: map[string]string{dir + "a": "package 1", dir + "a.lock": "package 2", dir + "b.lock": "package 3", "/ws/main.tf": "4"}}}
+	got := used(&process.Program{Stderr: &process.Scrubber{W: io.Discard, From: func() ([]string, []redact.TeamRule) { return nil, nil }}}, l)
+	if len(got) != 1 || !slices.Equal(got[0].List, []string{"a", "b.lock"}) {
+		t.Errorf("%v", got)
 	}
 }
 

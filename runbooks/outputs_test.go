@@ -49,6 +49,7 @@ func TestDeclaredFactsAreTyped(t *testing.T) {
 		{"      depth:", "      Depth:", "must be small letters"},
 		{"cel: doc.depth", "cel: doc.depth, regexp: '(x)'", `and one of "cel" and "regexp"`},
 		{"type: int, cel: doc.depth", "type: int, cel: doc.depth == 1", "it gives a bool"},
+		{"params: {", "params: {log: {type: path, matched: true, help: x}, plan: {type: path, matched: true, help: x}, ", `the matched text names one file, and parameter "log" is it`},
 		{"values: [open, paused], ", "", "values and the type enum belong together"},
 		{"cel: doc.depth,", "cel: doc.depth, chomp: true,", `a fact has no key "chomp"`},
 		{"[queuectl,", "[\"${params.queue}\",", "the program itself takes no ${…}"},
