@@ -41,6 +41,9 @@ type Form struct {
 // leastHelp is the room that the help of a choice needs beside it.
 const leastHelp = 20
 
+// wordsChooseNothing is said of text that is typed where only a choice is taken.
+const wordsChooseNothing = "Choose with ↑ ↓, or with backspace and a number. Enter goes to the next line."
+
 // Press handles a key. Over is true when the form is done or dismissed.
 func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	if len(f.Fields) == 0 {
@@ -70,6 +73,7 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 	case "up":
 		f.move(-1)
 	default:
+		words := f.wrong == wordsChooseNothing
 		f.wrong = ""
 		if cur.Choices == nil {
 			if cur.pick(s) {
@@ -86,10 +90,13 @@ func (f *Form) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, over bool) {
 			cur.Pick = (cur.Pick + 1) % n
 		case s == "left":
 			cur.Pick = (max(cur.Pick, 0) + n - 1) % n
+		case s == "backspace":
+		case words && msg.Text != "": // a number in a sentence is no choice
+			f.wrong = wordsChooseNothing
 		case len(s) == 1 && s[0] >= '1' && int(s[0]-'1') < n:
 			cur.Pick = int(s[0] - '1')
 		default:
-			f.wrong = "Choose with a number or ↑ ↓. Enter goes to the next line."
+			f.wrong = wordsChooseNothing
 		}
 	}
 	return nil, false
@@ -136,7 +143,7 @@ func (f *Form) move(by int) {
 	cur := &f.Fields[f.at]
 	if cur.Choices != nil {
 		if next := cur.Pick + by; next >= 0 && next < len(cur.Choices) {
-			cur.Pick = next
+			cur.Pick, f.wrong = next, ""
 			return
 		}
 	}
@@ -145,9 +152,9 @@ func (f *Form) move(by int) {
 
 // line goes to another field, past what a choice has left.
 func (f *Form) line(by int) {
-	f.at = min(max(f.at+by, 0), len(f.Fields)-1)
+	f.at, f.wrong = min(max(f.at+by, 0), len(f.Fields)-1), ""
 	if f.rowed() {
-		f.from, f.wrong, f.briefly = 0, "", false
+		f.from, f.briefly = 0, false
 	}
 }
 

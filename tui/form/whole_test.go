@@ -79,6 +79,32 @@ func TestWholeIsSeenBeforeItIsSent(t *testing.T) {
 	}
 }
 
+// TestNumberInASentenceChoosesNothing: words typed where only a choice is taken do not change it.
+func TestNumberInASentenceChoosesNothing(t *testing.T) {
+	t.Parallel()
+	f := &Form{Fields: []Field{OneOf("a", "it", []Choice{{Value: "yes"}, {Value: "no"}, {Value: "unknown"}}), Named("why", "why", "", false)}}
+	for _, tc := range []struct {
+		keys string
+		want int
+	}{{"1", 0}, {"all 3 of 2", 0}, {"2", 0}, {"\b2", 1}, {"x3", 1}} {
+		for _, k := range tc.keys {
+			key := press(string(k))
+			if k == '\b' {
+				key = tea.KeyPressMsg{Code: tea.KeyBackspace}
+			}
+			f.Press(key)
+		}
+		if got := f.Fields[0].Pick; got != tc.want {
+			t.Errorf("after %q choice %d stands, want %d", tc.keys, got, tc.want)
+		}
+	}
+	f.Press(press("tab"))
+	f.Press(tea.KeyPressMsg{Code: tea.KeyUp})
+	if f.Press(press("1")); f.Fields[0].Pick != 0 {
+		t.Error("back on the line, a number chooses nothing")
+	}
+}
+
 // TestTabGoesToTheNextLine: down moves inside a choice, tab leaves it as it is.
 func TestTabGoesToTheNextLine(t *testing.T) {
 	t.Parallel()

@@ -159,12 +159,21 @@ func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, nar
 	if len(find) > 0 {
 		graph = nil // the words may be those of any fact
 	}
+	facts := maps.Clone(st.Facts)
+	if graph != nil {
+		maps.DeleteFunc(facts, func(name string, _ triage.Value) bool { return graph.Of.Has(name) })
+	}
 	var rows []ink.Pair
-	for _, name := range slices.Sorted(maps.Keys(st.Facts)) {
-		if graph != nil && graph.Of.Has(name) {
+	alike := map[string]int{}
+	if !narrowed {
+		alike = unknownAlike(facts)
+	}
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		v := facts[name]
+		if !v.Known() && alike[v.Why()] > 0 {
 			continue
 		}
-		t, known := valueText(env, st.Facts[name])
+		t, known := valueText(env, v)
 		pen := th.Plain
 		if !known {
 			t, pen = "? unknown: "+t, th.Warn
@@ -173,7 +182,7 @@ func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, nar
 			rows = append(rows, ink.Pair{Key: ink.Shown(name), Value: t, Ink: pen})
 		}
 	}
-	if len(rows) == 0 && graph == nil {
+	if len(rows) == 0 && len(alike) == 0 && graph == nil {
 		return
 	}
 	p.Add(th.Accent.On(incident.Short(st.ID)) + stale)
@@ -181,26 +190,30 @@ func (r *Screen) drawStepFacts(env *screen.Env, p *ink.Page, st triage.Step, nar
 		drawGraph(env, p, graph, graphParts{what: narrowed, reasons: narrowed})
 		p.Gap()
 	}
-	if why := unreadAlike(st); why != "" && !narrowed {
-		rows = []ink.Pair{{Key: ink.Say("all %d", len(st.Facts)), Value: "? unknown: " + ink.Shown(why), Ink: th.Warn}}
+	for _, why := range slices.Sorted(maps.Keys(alike)) {
+		key := ink.Say("%d others", alike[why])
+		if alike[why] == len(facts) {
+			key = ink.Say("all %d", len(facts))
+		}
+		rows = append(rows, ink.Pair{Key: key, Value: "? unknown: " + ink.Shown(why), Ink: th.Warn})
 	}
 	p.Pairs(1, 0, 14, rows)
 }
 
-// unreadAlike is the one reason for which several facts of a step are all unknown, "" where it
-// is not so: a read that failed fills the pane once, not once for each fact.
-func unreadAlike(st triage.Step) string {
-	why := ""
-	for _, v := range st.Facts {
-		if v.Known() || why != "" && v.Why() != why {
-			return ""
+// mostAlike is how many facts of a step that are unknown for one reason are listed by name.
+const mostAlike = 3
+
+// unknownAlike counts the facts that are unknown by their reason, where they are all of
+// them or more than mostAlike: a read that failed fills the pane once, not once for each.
+func unknownAlike(facts map[string]triage.Value) map[string]int {
+	alike := map[string]int{}
+	for _, v := range facts {
+		if !v.Known() {
+			alike[v.Why()]++
 		}
-		why = v.Why()
 	}
-	if len(st.Facts) < 2 {
-		return ""
-	}
-	return why
+	maps.DeleteFunc(alike, func(_ string, n int) bool { return n <= mostAlike && (n < len(facts) || n == 1) })
+	return alike
 }
 
 // valueText writes a fact for people: durations and times in their units.
