@@ -187,7 +187,16 @@ func TestRecoveredNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := onStage(t, 140, 45, true, "")
 	s.toClosing()
-	s.want(t, "Close as recovered", "Each post-condition is shown, or waived by name.", "Not done: platform carries until 2026-12-01:")
+	s.want(t, "Close as recovered", "Each post-condition of this runbook is shown, or waived by name.", "Not done: platform carries until 2026-12-01:")
+}
+
+// TestRecoveredNamesMissingEvidence: an open PC7 keeps nothing open, and is no proof either.
+func TestRecoveredNamesMissingEvidence(t *testing.T) {
+	t.Parallel()
+	s := onStage(t, 140, 45, true, "")
+	s.bench.state.Steps = append(s.bench.state.Steps, triage.Step{PlanStep: triage.PlanStep{ID: id("runs"), Kind: triage.ManualStep, Phase: "learn", Covers: []string{"E3"}}})
+	s.toClosing()
+	s.want(t, "Not shown: PC7 audit and evidence trail are complete: open E3")
 }
 
 // TestLookingAtAGateIsNoAttempt: a letter shows what stands in the way, and the

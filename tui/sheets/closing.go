@@ -70,7 +70,7 @@ func missing(env *screen.Env) []ink.Text {
 // outcome is typed, so that no keys meant for something else can close it.
 func closeForm(env *screen.Env, in triage.Intent) *form.Form {
 	means := map[string]ink.Text{
-		"recovered": "Each post-condition is shown, or waived by name.",
+		"recovered": "Each post-condition of this runbook is shown, or waived by name.",
 		"reviewed":  "Every question has an answer, and every gap an owner and a date.",
 		"open":      "Not recovered. The work continues elsewhere.",
 		"aborted":   "Not recovered. The walk ends here.",
@@ -92,6 +92,11 @@ func leftToOwners(env *screen.Env, outcome string) []ink.Text {
 	var out []ink.Text
 	if outcome != "recovered" {
 		return nil
+	}
+	for _, c := range triage.Conditions(env.Snap.State) {
+		if c.Shown == triage.PCOpen { // PC7 alone, since the others keep the incident open
+			out = append(out, ink.Say("Not shown: %s %s%s", c.Code, c.Means, c.Because()))
+		}
 	}
 	for _, a := range env.Snap.State.Answered {
 		if a.How == triage.Taken {
