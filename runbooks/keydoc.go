@@ -41,7 +41,7 @@ var keyDocs = map[string]string{
 	"next":       "runbooks to go on with, each by a condition",
 	"values":     "the values of an enum",
 	"default":    "the value where none is given",
-	"matched":    "of a parameter, that the text by which the runbook was matched is the file that it names: the log of the very run",
+	"matched":    "of a parameter, that the text by which the runbook was matched is the file that it names: the log of the very run; one parameter of a runbook at most",
 	"later":      "of a parameter, that its file comes during the incident: its path may be given before it is there",
 	"min":        "the least that an int or a duration may be",
 	"max":        "the most that an int or a duration may be",
