@@ -29,7 +29,16 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	if line := r.find.edit.Search(th, w-4, r.find.typing); h == 0 && line != "" {
 		top.Add(line)
 	}
+	low.Rows = append(low.Rows, "")
+	r.drawNewest(&low)
+	room := math.MaxInt
+	if h > 0 {
+		room = max(h-len(top.Rows)-len(low.Rows), 1)
+	}
 	for _, st := range r.factSteps(h > 0) {
+		if len(facts.Rows) > room { // what has no room is not laid out
+			break
+		}
 		if len(st.Facts) > 0 && st.Kind != triage.CompareStep {
 			r.drawStepFacts(env, &facts, st, h == 0)
 		}
@@ -44,12 +53,8 @@ func (r *Screen) drawFacts(env *screen.Env, w, h int) []ink.Drawn {
 	if h == 0 && len(find) > 0 {
 		return append(top.Rows, facts.Rows...)
 	}
-	low.Rows = append(low.Rows, "")
-	r.drawNewest(&low)
-	if room := h - len(top.Rows) - len(low.Rows); h > 0 && len(facts.Rows) > max(room, 1) {
-		room = max(room, 1)
-		more := len(facts.Rows) - room + 1
-		facts.Rows = append(facts.Rows[:room-1], th.Muted.On(ink.Say("↓ %d more lines: f", more)))
+	if len(facts.Rows) > room {
+		facts.Rows = append(facts.Rows[:room-1], th.Muted.On("↓ more: f"))
 	}
 	return append(append(top.Rows, facts.Rows...), low.Rows...)
 }
