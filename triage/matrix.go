@@ -29,10 +29,13 @@ type Expectation struct {
 	Values []string
 }
 
-// The row of what a GitOps controller manages, and the domain in which it is the case.
+// The row of what a GitOps controller manages, and the domain in which it is the case; the row
+// of a corrupted state, and the domain in which it is not: what refused there is the tool.
 const (
 	gitOpsRow    = 10
 	gitOpsDomain = "gitops-controller"
+	stateRow     = 9
+	toolDomain   = "plan-engine"
 )
 
 // ByHand is the transition that a person makes outside: a commit, a pull request, a
@@ -128,11 +131,16 @@ func (b Plan) rows() []Row {
 }
 
 // rows are those of the plan in force, without what another domain than the concluded
-// one is about: only what a GitOps controller manages is out of sync.
+// one is about: only what a GitOps controller manages is out of sync, and a state that its
+// tool cannot read is not corrupted.
 func (s *State) rows() []Row {
 	c, ok := s.Topics[TopicDomain]
-	elsewhere := ok && !c.Lapsed && c.Value != Unknown && c.Value != gitOpsDomain
-	return slices.DeleteFunc(s.Plan().rows(), func(r Row) bool { return elsewhere && r.Number == gitOpsRow })
+	if !ok || c.Lapsed || c.Value == Unknown {
+		return s.Plan().rows()
+	}
+	return slices.DeleteFunc(s.Plan().rows(), func(r Row) bool {
+		return r.Number == gitOpsRow && c.Value != gitOpsDomain || r.Number == stateRow && c.Value == toolDomain
+	})
 }
 
 // contradiction says what the matrix expects of a topic instead of value: only where

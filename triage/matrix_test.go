@@ -95,23 +95,28 @@ func TestOneRowThatAgreesIsEnough(t *testing.T) {
 }
 
 // TestRowOfAnotherDomain: what the matrix says of a GitOps controller is said only where
-// the call found the failure there.
+// the call found the failure there, and of a corrupted state not where the tool failed.
 func TestRowOfAnotherDomain(t *testing.T) {
 	t.Parallel()
-	p := demoPlan()
-	p.Matrix = 10
-	for domain, want := range map[string]bool{"": true, Unknown: true, "gitops-controller": true, "kubernetes-api": false} {
-		s := tell(t, State{}, Open{Incident: "i1", Title: "stuck", Severity: Sev3}, p)
-		if domain != "" {
-			s = tell(t, s, concluded(TopicDomain, domain))
-		}
-		s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "yes"})
-		if got := s.Topics[TopicConsistent].Contradicts != ""; got != want {
-			t.Errorf("domain %q: row 10 speaks against consistent yes: %v, want %v", domain, got, want)
-		}
-		s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "no"})
-		if _, got := s.Preferred(); got != want {
-			t.Errorf("domain %q: row 10 is preferred: %v, want %v", domain, got, want)
+	for row, domains := range map[int]map[string]bool{
+		10: {"": true, Unknown: true, "gitops-controller": true, "kubernetes-api": false, "plan-engine": false},
+		9:  {"": true, Unknown: true, "state-backend": true, "gitops-controller": true, "plan-engine": false},
+	} {
+		p := demoPlan()
+		p.Matrix = row
+		for domain, want := range domains {
+			s := tell(t, State{}, Open{Incident: "i1", Title: "stuck", Severity: Sev3}, p)
+			if domain != "" {
+				s = tell(t, s, concluded(TopicDomain, domain))
+			}
+			s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "yes"})
+			if got := s.Topics[TopicConsistent].Contradicts != ""; got != want {
+				t.Errorf("domain %q: row %d speaks against consistent yes: %v, want %v", domain, row, got, want)
+			}
+			s = tell(t, s, Conclude{Topic: TopicConsistent, Value: "no"})
+			if _, got := s.Preferred(); got != want {
+				t.Errorf("domain %q: row %d is preferred: %v, want %v", domain, row, got, want)
+			}
 		}
 	}
 }

@@ -120,7 +120,7 @@ func servePostgres(_, addr string) (launch, error) {
 		return launch{}, errors.Join(err, os.RemoveAll(home))
 	}
 	return launch{
-		first: []string{"initdb", "-D", data, "-U", "lab", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--no-locale", "--no-sync"},
+		first: [][]string{{"initdb", "-D", data, "-U", "lab", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--no-locale", "--no-sync"}},
 		args: []string{"postgres", "-D", data, "-p", port, "-c", "listen_addresses=" + host, "-c", "unix_socket_directories=", "-c", "fsync=off",
 			"-c", "log_statement=all", "-c", "log_line_prefix=%m [%a] ", "-c", "max_connections=40"},
 		asks: []string{"pg_isready", "-q", "-h", host, "-p", port}, nobody: true, quits: true, gone: home,
@@ -216,5 +216,5 @@ innodb-flush-log-at-trx-commit=0
 		return launch{}, err
 	}
 	at := "--defaults-file=" + config
-	return launch{args: []string{"server", at}, first: []string{"install", at}, tell: []string{"MARIADB_CONFIG=" + config}}, nil
+	return launch{args: []string{"server", at}, first: [][]string{{"install", at}}, tell: []string{"MARIADB_CONFIG=" + config}}, nil
 }

@@ -64,10 +64,10 @@ type Process struct {
 	Name    string // of its log too, in Dir
 	Program string
 	Args    []string
-	Env     []string // all of its environment
-	Dir     string   // where it runs
-	First   []string // arguments of a run of the program that has to be done before, none for none
-	Ready   string   // the URL that answers 200 once it can be used; of scheme tcp one that takes connections then
+	Env     []string   // all of its environment
+	Dir     string     // where it runs
+	First   [][]string // arguments of runs of the program that have to be done before, in this order
+	Ready   string     // the URL that answers 200 once it can be used; of scheme tcp one that takes connections then
 }
 
 // Start starts a process, and returns when it is ready. It ends with Close, and on Linux with this process. The error
@@ -88,8 +88,8 @@ func Start(ctx context.Context, p Process) (*Server, error) {
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, out, out
 	ownGroup(cmd)
 	cmd.Cancel = func() error { endGroup(cmd); return nil }
-	if len(p.First) > 0 {
-		if err := s.before(exec.CommandContext(ctx, p.Program, p.First...), launch{first: p.First}, cmd); err != nil {
+	for _, args := range p.First {
+		if err := s.before(exec.CommandContext(ctx, p.Program, args...), launch{}, cmd); err != nil {
 			end()
 			return nil, errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), out.Close())
 		}
@@ -168,8 +168,9 @@ func (o Options) serve(ctx context.Context, program, name, dir string) (*Server,
 	if how.quits {
 		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(endQuickly) }, quitWithin
 	}
-	if s.gone = how.gone; len(how.first) > 0 {
-		if err := s.before(tool(ctx, how.first), how, cmd); err != nil {
+	s.gone = how.gone
+	for _, args := range how.first {
+		if err := s.before(tool(ctx, args), how, cmd); err != nil {
 			return nil, errors.Join(err, s.clean())
 		}
 	}
@@ -257,7 +258,7 @@ func (s *Server) before(cmd *exec.Cmd, how launch, like *exec.Cmd) error {
 	runtime.LockOSThread() // the kernel ties the child to the thread that started it
 	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", how.first[0], err, bytes.TrimSpace(out))
+		return fmt.Errorf("what the server needs first: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -28,12 +28,12 @@ type launch struct {
 	dials string   // another address that takes connections then
 	tell  []string // for its users, as KEY=value
 
-	first  []string // arguments of a run of the program that has to be done before
-	asks   []string // arguments of a run that succeeds once the server answers, where ready is empty
-	nobody bool     // the program refuses to run as root
-	quits  bool     // it wants to be told to end, and ends its children then
-	gone   string   // a folder outside of dir that goes with the server
-	links  []string // folders kept beside the program that it looks for in dir
+	first  [][]string // arguments of runs of the program that have to be done before, in this order
+	asks   []string   // arguments of a run that succeeds once the server answers, where ready is empty
+	nobody bool       // the program refuses to run as root
+	quits  bool       // it wants to be told to end, and ends its children then
+	gone   string     // a folder outside of dir that goes with the server
+	links  []string   // folders kept beside the program that it looks for in dir
 }
 
 func services() []service {
@@ -303,9 +303,12 @@ func giteaPart() service {
 			{gitea, "options/locale/locale_en-US.ini"}}}, serveGitea}
 }
 
+// GiteaAdmin is the account of a Gitea that makes all others.
+const GiteaAdmin = "lab-admin"
+
 // serveGitea keeps repositories, a database of one file and its settings in dir. It dials nothing else: no update check, no
-// avatars, no mail, no SSH, no migration, and webhooks go to loopback alone. GITEA_CONFIG names the settings, by which the
-// program makes accounts and tokens.
+// avatars, no mail, no SSH, no migration, and webhooks go to loopback alone. The administrator is made before it starts, since
+// the API wants one, and a server beside which another process writes the database now and then never answers again.
 func serveGitea(dir, addr string) (launch, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -385,10 +388,21 @@ LEVEL = Info
 PROVIDER = memory
 `, dir, host, port, in("gitea.db"), in("repositories"), randomHex(32), randomHex(32), base64.RawURLEncoding.EncodeToString([]byte(randomHex(16))))
 	name := in("app.ini")
+	run := func(args ...string) []string { return append([]string{"--config", name}, args...) }
+	first := [][]string{run("migrate")}
+	password, err := os.ReadFile(in("admin"))
+	if errors.Is(err, fs.ErrNotExist) { // else the account is there
+		password = []byte(randomHex(20))
+		first = append(first, run("admin", "user", "create", "--admin", "--username", GiteaAdmin, "--email", GiteaAdmin+"@lab.invalid", "--password", string(password), "--must-change-password=false"))
+		err = replace(in("admin"), password)
+	}
+	if err != nil {
+		return launch{}, err
+	}
 	return launch{
-		args: []string{"--config", name, "web"}, first: []string{"--config", name, "migrate"}, ready: "/api/healthz", links: []string{"templates", "options"},
+		args: run("web"), first: first, ready: "/api/healthz", links: []string{"templates", "options"},
 		env:  []string{"GITEA_WORK_DIR=" + dir, "TMPDIR=" + dir},
-		tell: []string{"GITEA_CONFIG=" + name, "GITEA_SERVER_URL=http://" + addr},
+		tell: []string{"GITEA_ADMIN_PASSWORD=" + string(password), "GITEA_SERVER_URL=http://" + addr},
 	}, replace(name, []byte(config))
 }
 

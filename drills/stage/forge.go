@@ -55,7 +55,7 @@ func (st *Stage) ServeForge(ctx context.Context, owner, name string, people []st
 	if err := st.Attend(ctx, p); err != nil {
 		return nil, err
 	}
-	f, err := forge.Begin(ctx, p, tell, "http://"+addr)
+	f, err := forge.Begin(ctx, tell, "http://"+addr)
 	if err != nil {
 		return nil, err
 	}

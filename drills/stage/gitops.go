@@ -88,8 +88,8 @@ func (st *Stage) Attend(ctx context.Context, p lab.Process) error {
 		return err
 	}
 	defer func() { _ = out.Close() }() // the program has it
-	if len(p.First) > 0 {
-		first := exec.CommandContext(ctx, p.Program, p.First...)
+	for _, args := range p.First {
+		first := exec.CommandContext(ctx, p.Program, args...)
 		first.Dir, first.Env = p.Dir, append(append(lab.GoEnv(), p.Env...), Marker+st.Rec.Nonce)
 		if said, err := first.CombinedOutput(); err != nil {
 			return fmt.Errorf("starting the %s of the drill: %w: %s", p.Name, err, Tail(said))
