@@ -258,7 +258,7 @@ func (s *Server) before(cmd *exec.Cmd, how launch, like *exec.Cmd) error {
 	runtime.LockOSThread() // the kernel ties the child to the thread that started it
 	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("what the server needs first: %w: %s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("preparing the server: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ func newRuleset(team []TeamRule) (*ruleset, error) {
 	return compose(team)
 }
 
+// compose makes a ruleset of the built-in rules and those of a team.
 func compose(team []TeamRule) (*ruleset, error) {
 	s := &ruleset{}
 	var literals []string
