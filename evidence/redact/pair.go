@@ -9,7 +9,7 @@ var (
 	// pairAfter is what stands between a name that is the value of one field and its own value in the next one.
 	pairAfter    = regexp.MustCompile(`\A[\\"'\]]{0,5}[ \t]*[,;]?(?:\\[nrt]|[ \t\r\n])*(?:(?i:type|id|class)=["'][^"'<>\n]{0,32}["'][ \t]+)?(?:- )?[\\"']{0,4}(?i:(?:[a-z]{0,16}value)|val|content|statement)[\\"']{0,4}[ \t]*[:=][ \t]*`)
 	pairElement  = regexp.MustCompile(`\A["'][^<>\n]{0,100}>`)
-	pairDefault  = regexp.MustCompile(`\A\\?["'][ \t]*\{[^{}]{0,1000}?\bdefault[ \t]*=[ \t]*`)
+	pairDefault  = regexp.MustCompile(`\A\\?["'][ \t]*\{[^{}]*?\bdefault[ \t]*=[ \t]*`)
 	pairFormData = regexp.MustCompile(`\A\\?"(?:(?:\\r)?\\n|\r?\n){2}`)
 )
 

@@ -42,9 +42,12 @@ type Clone struct {
 
 var (
 	errNoClone = errors.New("the working directory is in no git clone")
-	gitRef     = regexp.MustCompile(`^refs/[A-Za-z0-9._/@+-]{1,200}$`)
+	gitRef     = regexp.MustCompile(`^refs/[A-Za-z0-9._/@+-]+$`)
 	gitSum     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 )
+
+// isRef reports whether a text is the name of a ref that is read.
+func isRef(text string) bool { return len(text) <= 205 && gitRef.MatchString(text) }
 
 // Open looks for a clone from dir upwards.
 func Open(dir string) (Clone, error) {
@@ -116,7 +119,7 @@ func (c Clone) Head() (commit, branch string, err error) {
 	if !symbolic {
 		return sumOf(text, "HEAD")
 	}
-	if !gitRef.MatchString(ref) || strings.Contains(ref, "..") {
+	if !isRef(ref) || strings.Contains(ref, "..") {
 		return "", "", errors.New("HEAD names no ref")
 	}
 	branch = strings.TrimPrefix(ref, "refs/heads/")

@@ -42,7 +42,7 @@ func (c Clone) Resolve(ctx context.Context, name string) (string, error) {
 		}
 	case gitSum.MatchString(name):
 		sum = name
-	case !gitRef.MatchString("refs/heads/"+name) || strings.Contains(name, ".."):
+	case !isRef("refs/heads/"+name) || strings.Contains(name, ".."):
 		return "", fmt.Errorf("%q is not a commit name", name)
 	default:
 		for _, place := range []string{"refs/heads/", "refs/tags/", "refs/remotes/"} {

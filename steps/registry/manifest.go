@@ -52,11 +52,14 @@ type manifest struct {
 }
 
 var (
-	anyDigest = regexp.MustCompile(`^[a-z0-9]+(?:[+._-][a-z0-9]+)*:[A-Za-z0-9=_-]{1,256}$`) // image-spec, descriptor.md, Digests
-	mediaForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$`)
+	anyDigest = regexp.MustCompile(`^[a-z0-9]+(?:[+._-][a-z0-9]+)*:[A-Za-z0-9=_-]+$`) // image-spec, descriptor.md, Digests
+	mediaForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$`)
 
 	errManifest = errors.New("what the registry answered is no manifest of an image or an index")
 )
+
+// isMedia reports whether a text is a media type of a length that RFC 6838, section 4.2, allows.
+func isMedia(text string) bool { return len(text) <= 255 && mediaForm.MatchString(text) }
 
 // parseManifest reads a manifest, whose type the header says and its own field may.
 func parseManifest(raw []byte, contentType string) (manifest, error) {
@@ -65,11 +68,11 @@ func parseManifest(raw []byte, contentType string) (manifest, error) {
 		return manifest{}, errManifest
 	}
 	said, _, err := mime.ParseMediaType(contentType)
-	if err != nil || !mediaForm.MatchString(said) {
+	if err != nil || !isMedia(said) {
 		said = ""
 	}
 	switch {
-	case m.MediaType != "" && !mediaForm.MatchString(m.MediaType), m.MediaType == "" && said == "":
+	case m.MediaType != "" && !isMedia(m.MediaType), m.MediaType == "" && said == "":
 		return manifest{}, errManifest
 	case m.MediaType == "":
 		m.MediaType = said
@@ -89,7 +92,7 @@ func parseManifest(raw []byte, contentType string) (manifest, error) {
 	}
 	for _, list := range [][]descriptor{m.Layers, m.Manifests} {
 		for _, d := range list {
-			if !anyDigest.MatchString(d.Digest) || d.Size < 0 {
+			if len(d.Digest) > 300 || !anyDigest.MatchString(d.Digest) || d.Size < 0 {
 				return manifest{}, errManifest
 			}
 		}

@@ -96,7 +96,7 @@ func Parse(text string) ([]Report, error) {
 }
 
 var (
-	nodeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
+	nodeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	hashForm = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
 )
 
@@ -171,7 +171,7 @@ func (p *parser) line(line string) {
 		p.unread("%s: %s", clean(f[1]), clean(f[2]))
 	case f[0] == "done" && len(f) == 2:
 		p.done[f[1]] = true
-	case f[0] == "node" && len(f) == 2 && p.Node == "" && nodeForm.MatchString(f[1]):
+	case f[0] == "node" && len(f) == 2 && p.Node == "" && len(f[1]) <= 253 && nodeForm.MatchString(f[1]):
 		p.Node = f[1]
 	case f[0] == "at" && len(f) == 2 && p.At.IsZero():
 		p.At, _ = time.Parse(time.RFC3339, f[1])

@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const mostFaults = 40
 
 var (
 	nameText = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
-	edgeText = regexp.MustCompile(`^([a-z][a-z0-9_]{0,40}) before ([a-z][a-z0-9_]{0,40}) because (.{1,300})$`)
+	edgeText = regexp.MustCompile(`^([a-z][a-z0-9_]{0,40}) before ([a-z][a-z0-9_]{0,40}) because (.+)$`)
 )
 
 // Plan is an order of repair with its grounds.
@@ -39,7 +40,7 @@ func (p Plan) Blockers(fault string) []string {
 // ParseEdge reads an edge that a team adds: "A before B because REASON".
 func ParseEdge(text string) (Edge, error) {
 	m := edgeText.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
-	if m == nil {
+	if m == nil || utf8.RuneCountInString(m[3]) > 300 {
 		return Edge{}, fmt.Errorf("%q is not like: quota before webhook because its Pods are refused", text)
 	}
 	if m[1] == m[2] {

@@ -231,7 +231,7 @@ func (p Probe) show(ctx context.Context, w module.Workdir, path, file string, l 
 
 // reNewer is the refusal of a recorded object whose schema version is above that of the
 // selected provider, with its white space collapsed (opentofu, internal/tofu/upgrade_resource_state.go).
-var reNewer = regexp.MustCompile(`The current state of (.{1,1000}?) was created by a newer provider version than is currently selected`)
+var reNewer = regexp.MustCompile(`The current state of (.+?) was created by a newer provider version than is currently selected`)
 
 // newerIn lists the addresses that the selected provider is too old to read.
 func newerIn(stderr []byte) []string {

@@ -46,7 +46,7 @@ var (
 	// redirected is a redirection that takes a stream out of the log.
 	redirected = regexp.MustCompile(`[^>=-](?:\d|&)?>{1,2}\s*(?:[^&>\s]|&-)`)
 	// exited is what a system says of the program, not the program of itself.
-	exited = regexp.MustCompile(`^Error: (?:Process completed with exit code|Terraform exited with code|The process .{0,200} failed with exit code)`)
+	exited = regexp.MustCompile(`^Error: (?:Process completed with exit code|Terraform exited with code|The process .* failed with exit code)`)
 )
 
 // noBeginning is what a log lacks that begins in the middle, or that is of a command which
