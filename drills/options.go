@@ -18,6 +18,7 @@ type Options struct {
 	Store    []string // command that keeps the state in the folder appended to it, for a scene on another backend
 	Source   string   // clone that the servers of that command are built from, "" for the one that is found
 	State    string   // state directory of the program; a drill lives in drills/<id> below it
+	Vacate   bool     // stopping empties the namespace and leaves it to the end of the lab, as tests do that make hundreds
 	Catalog  steps.Catalog
 	Now      func() time.Time
 	Progress func(text string) // nil for silence

@@ -16,7 +16,7 @@ import (
 const stopLimit = 3 * time.Minute
 
 // Stop ends what the drill started, takes its finalizers off what it made,
-// deletes its namespace and removes its directory; the bundle stays. o.Lab may be nil, and a lab that is not the
+// deletes its namespace, or empties it with o.Vacate, and removes its directory; the bundle stays. o.Lab may be nil, and a lab that is not the
 // drill's is left alone: the namespace went with its own. Without such a drill
 // the error is ErrNotStarted.
 func Stop(ctx context.Context, o Options, id string) error {
@@ -44,7 +44,11 @@ func Stop(ctx context.Context, o Options, id string) error {
 		if err := st.Release(ctx, o.Lab); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
-		if err := o.Lab.DeleteNamespace(ctx, rec.Namespace.Name); err != nil {
+		remove := o.Lab.DeleteNamespace
+		if o.Vacate {
+			remove = o.Lab.VacateNamespace
+		}
+		if err := remove(ctx, rec.Namespace.Name); err != nil {
 			return fmt.Errorf("stopping drill %s: %w", id, err)
 		}
 	}

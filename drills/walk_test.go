@@ -264,6 +264,7 @@ func walkAll(t *testing.T, cluster bool, world func(*testing.T) (drills.Options,
 				continue
 			}
 			o, c := world(t)
+			o.Vacate = true
 			w := &walked{scene: s, o: o, c: c, ended: make(chan struct{})}
 			w.o.Progress = func(text string) { fmt.Fprintln(&w.said, text) }
 			under = append(under, w)

@@ -89,6 +89,8 @@ func (l *Lab) VacateNamespace(ctx context.Context, name string) error {
 		"/apis/kustomize.toolkit.fluxcd.io/v1 kustomizations", "/apis/helm.toolkit.fluxcd.io/v2 helmreleases",
 		"/apis/source.toolkit.fluxcd.io/v1 gitrepositories", "/apis/source.toolkit.fluxcd.io/v1 helmrepositories",
 		"/apis/external-secrets.io/v1 externalsecrets", "/apis/external-secrets.io/v1 secretstores",
+		// What is asked of all namespaces when the writers of an object are ranked.
+		"/apis/rbac.authorization.k8s.io/v1 rolebindings", "/apis/rbac.authorization.k8s.io/v1 roles",
 	} {
 		group, plural, _ := strings.Cut(kind, " ")
 		if err := l.client.do(ctx, http.MethodDelete, group+"/namespaces/"+url.PathEscape(name)+"/"+plural, nil, nil); err != nil && !hasCode(err, http.StatusNotFound) {
