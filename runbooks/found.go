@@ -30,6 +30,9 @@ func (r *Runbook) Found(text string, groups map[string]string) map[string]string
 	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(quotedObject(text)), r.about(namedObject(text)), worded(text)} {
 		for _, p := range r.Params {
 			v := from[p.Name]
+			if p.Name == "log" && !p.Matched {
+				v = groups["log"] // what a command writes is the log of its own run, and here another run's is wanted
+			}
 			if p.Name == "resource" && !r.takes(p, v) {
 				v = shortKinds[v]
 			}
@@ -238,17 +241,26 @@ func kubectlArgs(out finds, words []string) {
 	out["resource"], out["name"] = kind, name
 }
 
+// runs are the commands of Terraform whose output is the log of a run. That of state pull is a state.
+var runs = []string{"apply", "destroy", "import", "init", "plan", "refresh"}
+
 // terraformArgs reads directory, workspace, plan and log of a command of Terraform.
 func terraformArgs(out finds, words []string) {
 	var plain []string
+	before := true // the first | or >
 	for i, w := range words {
 		switch {
 		case strings.HasPrefix(w, "-chdir="):
 			out["dir"] = strings.TrimPrefix(w, "-chdir=")
 		case (w == "tee" || w == ">" || w == "&>" || w == ">>") && i+1 < len(words):
-			out["log"] = file(words[i+1:])
-		case w == "|" || w == "2>&1" || strings.HasPrefix(w, "-"):
-		case !slices.Contains(plain, "|"):
+			before = false
+			if slices.ContainsFunc(plain, func(w string) bool { return slices.Contains(runs, w) }) {
+				out["log"] = file(words[i+1:])
+			}
+		case w == "|":
+			before = false
+		case w == "2>&1" || strings.HasPrefix(w, "-"):
+		case before:
 			plain = append(plain, w)
 		}
 	}
