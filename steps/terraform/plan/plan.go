@@ -237,7 +237,12 @@ var reNewer = regexp.MustCompile(`The current state of (.+?) was created by a ne
 func newerIn(stderr []byte) []string {
 	var out []string
 	for _, m := range reNewer.FindAllStringSubmatch(tool.Unwrapped(stderr), -1) {
-		out = append(out, m[1])
+		// Another sentence may begin alike, and have no such end.
+		at := m[1]
+		if i := strings.LastIndex(at, "The current state of "); i >= 0 {
+			at = at[i+len("The current state of "):]
+		}
+		out = append(out, at)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
