@@ -74,20 +74,6 @@ func (p parser) params(n *yaml.Node, known []string) map[string]string {
 	return out
 }
 
-// names checks that a text names only values that there are.
-func (p parser) names(n *yaml.Node, text string, known []string) {
-	for _, m := range drillName.FindAllStringSubmatch(text, -1) {
-		name, ok := strings.CutPrefix(m[1], "drill.")
-		if !ok {
-			p.Fail(n, "only ${drill.NAME}", "${%s} cannot be named here", m[1])
-			continue
-		}
-		if !slices.Contains(known, name) {
-			p.Fail(n, strict.Meant(name, known), "the drill has no value %q", name)
-		}
-	}
-}
-
 func (p parser) variants(n *yaml.Node, base part, params *yaml.Node) []variant {
 	var out []variant
 	p.Each(n, "variants", func(key, value *yaml.Node) {

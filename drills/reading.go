@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -149,4 +150,18 @@ func fieldNames(fields []steps.Field) []string {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// names checks that a text names only values that there are.
+func (p parser) names(n *yaml.Node, text string, known []string) {
+	for _, m := range drillName.FindAllStringSubmatch(text, -1) {
+		name, ok := strings.CutPrefix(m[1], "drill.")
+		if !ok {
+			p.Fail(n, "only ${drill.NAME}", "${%s} cannot be named here", m[1])
+			continue
+		}
+		if !slices.Contains(known, name) {
+			p.Fail(n, strict.Meant(name, known), "the drill has no value %q", name)
+		}
+	}
 }

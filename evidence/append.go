@@ -174,11 +174,6 @@ func (b *Bundle) stillThere() error {
 	return nil
 }
 
-// BlobPath is the file of a blob that is in the bundle.
-func (b *Bundle) BlobPath(sum string) string {
-	return filepath.Join(b.path, "blobs", "sha256", sum[:2], sum)
-}
-
 // redactData marshals v and redacts every string in it; the result is a JSON object in canonical form.
 // Data that is derived from what was stored is redacted already, and a token in it must stay what it is.
 func redactData(r *redact.Redactor, v any, derived bool) (json.RawMessage, error) {

@@ -232,3 +232,8 @@ func (o *blobFile) close() error {
 	o.closed = true
 	return o.f.Close()
 }
+
+// BlobPath is the file of a blob that is in the bundle.
+func (b *Bundle) BlobPath(sum string) string {
+	return filepath.Join(b.path, "blobs", "sha256", sum[:2], sum)
+}

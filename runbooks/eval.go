@@ -292,3 +292,36 @@ func span(d time.Duration) string {
 	}
 	return s
 }
+
+// typed turns the value of one whole expression to a value of type t.
+func typed(t steps.Type, v ref.Val) (steps.Value, error) {
+	switch v := v.(type) {
+	case types.Bool:
+		if t == steps.Bool {
+			return steps.BoolOf(bool(v)), nil
+		}
+	case types.Int:
+		if t == steps.Int {
+			return steps.IntOf(int64(v)), nil
+		}
+	case types.Duration:
+		if t == steps.Duration {
+			return steps.DurationOf(v.Duration), nil
+		}
+	case types.Timestamp:
+		if t == steps.Time {
+			return steps.TimeOf(v.Time), nil
+		}
+	}
+	switch t {
+	case steps.Strings:
+		if ss, ok := stringsOf(v); ok {
+			return steps.StringsOf(slices.Clone(ss)), nil
+		}
+	case steps.Table:
+		if m, ok := tableOf(v); ok {
+			return steps.TableOf(m), nil
+		}
+	}
+	return steps.ParseValue(t, show(v))
+}

@@ -157,22 +157,6 @@ func (r *Runbook) judge(e *expr, other *text, v Vars) triage.Verdict {
 	return out
 }
 
-// ungiven are the parameters without a value on which a condition rests, where it rests
-// on nothing but parameters: a person gives them, and nothing has to be read.
-func (r *Runbook) ungiven(e *expr, v Vars) []string {
-	var out []string
-	for _, name := range e.refs {
-		x := r.scope.vars[name]
-		if x.step != "" {
-			return nil
-		}
-		if p := v.Params[x.field.Name]; !p.Known() || p.Text() == "" {
-			out = append(out, x.field.Name)
-		}
-	}
-	return out
-}
-
 // mostWait is how far ahead a condition is looked at.
 const mostWait = 7 * 24 * time.Hour
 

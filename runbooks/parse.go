@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -169,23 +167,6 @@ func (r *reader) pattern(n *yaml.Node) {
 	}
 	p.needles, p.lines = needles(p.Pattern), strings.Contains(p.Pattern, `\n`)
 	r.book.Recognise = append(r.book.Recognise, p)
-}
-
-func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
-	if src == "" {
-		return nil
-	}
-	re, err := regexp.Compile(src)
-	if err != nil {
-		msg := err.Error()
-		var se *syntax.Error
-		if errors.As(err, &se) {
-			msg = se.Code.String() + ": " + se.Expr
-		}
-		r.Fail(n, "see pkg.go.dev/regexp/syntax for the language", "pattern %q is not a regular expression: %s", src, msg)
-		return nil
-	}
-	return re
 }
 
 func (r *reader) params(n *yaml.Node) {

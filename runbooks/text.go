@@ -1,6 +1,9 @@
 package runbooks
 
 import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -147,4 +150,21 @@ func (r *reader) literal(n *yaml.Node, what string) string {
 		r.FailAt(line, col, "it is shown before anything is known: say it in say:", "%s cannot have a ${ in it", what)
 	}
 	return s
+}
+
+func (r *reader) regexp(n *yaml.Node, src string) *regexp.Regexp {
+	if src == "" {
+		return nil
+	}
+	re, err := regexp.Compile(src)
+	if err != nil {
+		msg := err.Error()
+		var se *syntax.Error
+		if errors.As(err, &se) {
+			msg = se.Code.String() + ": " + se.Expr
+		}
+		r.Fail(n, "see pkg.go.dev/regexp/syntax for the language", "pattern %q is not a regular expression: %s", src, msg)
+		return nil
+	}
+	return re
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-
 	"handrail/steps"
 )
 
@@ -127,39 +124,6 @@ func (r *Runbook) argument(s *Step, a argument, v Vars) (steps.Value, error) {
 	return steps.ParseValue(a.field.Type, text)
 }
 
-// typed turns the value of one whole expression to a value of type t.
-func typed(t steps.Type, v ref.Val) (steps.Value, error) {
-	switch v := v.(type) {
-	case types.Bool:
-		if t == steps.Bool {
-			return steps.BoolOf(bool(v)), nil
-		}
-	case types.Int:
-		if t == steps.Int {
-			return steps.IntOf(int64(v)), nil
-		}
-	case types.Duration:
-		if t == steps.Duration {
-			return steps.DurationOf(v.Duration), nil
-		}
-	case types.Timestamp:
-		if t == steps.Time {
-			return steps.TimeOf(v.Time), nil
-		}
-	}
-	switch t {
-	case steps.Strings:
-		if ss, ok := stringsOf(v); ok {
-			return steps.StringsOf(slices.Clone(ss)), nil
-		}
-	case steps.Table:
-		if m, ok := tableOf(v); ok {
-			return steps.TableOf(m), nil
-		}
-	}
-	return steps.ParseValue(t, show(v))
-}
-
 // optionOf says why a value may not stand in an argument list: what a ${…} gives begins no
 // option that the runbook did not write, and has no control character.
 func optionOf(f steps.Field, t *text, item string) string {
@@ -173,4 +137,20 @@ func optionOf(f steps.Field, t *text, item string) string {
 		return "has a control character in it"
 	}
 	return ""
+}
+
+// ungiven are the parameters without a value on which a condition rests, where it rests
+// on nothing but parameters: a person gives them, and nothing has to be read.
+func (r *Runbook) ungiven(e *expr, v Vars) []string {
+	var out []string
+	for _, name := range e.refs {
+		x := r.scope.vars[name]
+		if x.step != "" {
+			return nil
+		}
+		if p := v.Params[x.field.Name]; !p.Known() || p.Text() == "" {
+			out = append(out, x.field.Name)
+		}
+	}
+	return out
 }

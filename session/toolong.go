@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+
 	"handrail/evidence"
 	"handrail/steps"
 	"handrail/triage"
-	"slices"
-	"strings"
 )
 
 // append stores one event. What was seen or came of an act is recorded whatever
@@ -116,3 +117,42 @@ func clipped(text string) string {
 // ctxForDisk is never cancelled: an entry is either written whole or its
 // failure is known.
 func (s *Session) ctxForDisk() context.Context { return context.Background() }
+
+// stepOf returns the step of an event, "" for none.
+func stepOf(b triage.Body) string {
+	switch b := b.(type) {
+	case triage.Skip:
+		return b.Step
+	case triage.Answer:
+		return b.Step
+	case triage.Manual:
+		return b.Step
+	case triage.ProbeStart:
+		return b.Step
+	case triage.ProbeEnd:
+		return b.Step
+	case triage.FindingsSet:
+		return b.Step
+	case triage.FindingAnswer:
+		return b.Step
+	case triage.GateShown:
+		return b.Step
+	case triage.SeverityAsk:
+		return b.Step
+	case triage.GateAnswered:
+		return b.Step
+	case triage.GateClosed:
+		return b.Step
+	case triage.ActStart:
+		return b.Step
+	case triage.ActEnd:
+		return b.Step
+	case triage.ActAgain:
+		return b.Step
+	case triage.HandAct:
+		return b.Proof
+	case triage.DebtOpened:
+		return b.Of
+	}
+	return ""
+}

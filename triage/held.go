@@ -219,3 +219,43 @@ func (w want) is(o *Option) bool {
 func applies(step string, judge func(step string) []Verdict) bool {
 	return judge != nil && slices.ContainsFunc(judge(step), func(v Verdict) bool { return v.Aside && v.Result == "true" })
 }
+
+// idle reports whether a question need not be asked, a task not be done, or a step cannot
+// be read: it is not required, and its condition is known not to hold, or of a read not
+// known to. A task may be required where its condition holds.
+func idle(s *State, w want, judge func(step string) []Verdict) bool {
+	st, ok := s.Step(w.step)
+	if !ok || st.Required && st.Kind != ManualStep || judge == nil || st.Kind == WatchStep {
+		return false
+	}
+	return slices.ContainsFunc(judge(w.step), func(v Verdict) bool {
+		return v.Result == "false" || w.kind == DoProbe && v.Result != "true" || v.Aside && v.Result != "true" && (onAside(s, &st, judge) || spent(s, &st, judge) || st.Status == Pending && onRemoved(s, v))
+	})
+}
+
+// spent reports whether each gate that stands on a word has acted, was passed over or does not
+// apply, one of them has acted or was passed over, and each question that stands on it is answered:
+// that what the word depends on grew old since is no reason to ask for it.
+func spent(s *State, st *Step, judge func(step string) []Verdict) bool {
+	some := false
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		switch {
+		case x.Retired || !slices.Contains(x.Refs, st.ID) || x.Kind == GateStep && aside(x.ID, judge) || x.Kind == AskStep && x.Status == Settled:
+		case x.Kind != GateStep || x.Status != Skipped && s.Gates[x.ID].Phase != GateDone:
+			return false
+		default:
+			some = true
+		}
+	}
+	return some
+}
+
+// onAside reports whether a step stands on a read that does not apply and was not made: what
+// is asked about it would be asked about nothing.
+func onAside(s *State, st *Step, judge func(step string) []Verdict) bool {
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && x.Status == Pending && aside(id, judge)
+	})
+}

@@ -38,12 +38,6 @@ func denied(s *State, st *Step) bool {
 	})
 }
 
-// runbookOf is the runbook part of a step id.
-func runbookOf(id string) string {
-	rb, _, _ := strings.Cut(id, "/")
-	return rb
-}
-
 // waived reports whether a law was waived for one of the subjects, and its parameters
 // stayed as they were since.
 func waived(s *State, law int, subjects ...string) bool {

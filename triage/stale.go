@@ -174,3 +174,38 @@ func emptied(st Step, seq int64) Step {
 	st.KeptSeq, st.KeptAt = 0, time.Time{}
 	return st
 }
+
+// armed lists, in order, the gates that are armed or confirmed.
+func (f *folder) armed() []string {
+	var out []string
+	for id, g := range f.s.Gates {
+		if g.Phase == GateArmed || g.Phase == GateConfirmed {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// disarm puts an armed gate back to idle and says why.
+func (f *folder) disarm(id, why string) {
+	g := f.unshown(f.s.Gates[id])
+	g.Why, g.Moved, g.WasRefused, g.Refuses = why, nil, false, nil
+	g.Opens = time.Time{}
+	f.setGate(g)
+	f.disarmed = append(f.disarmed, id+" is disarmed: "+why)
+}
+
+func dependsOn(gate *Step, g GateState, step string) bool {
+	if slices.Contains(gate.Refs, step) {
+		return true
+	}
+	for _, v := range g.Shown.Verdicts {
+		for _, ref := range v.Refs {
+			if ref == step || runbookOf(gate.ID)+"/"+ref == step {
+				return true
+			}
+		}
+	}
+	return false
+}

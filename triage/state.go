@@ -1,6 +1,9 @@
 package triage
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // State is everything the loop knows after some prefix of the journal. It is a
 // value: Fold never changes the maps and slices of the state it was given
@@ -259,4 +262,10 @@ func (s State) Plan() Plan {
 		return Plan{}
 	}
 	return s.Plans[len(s.Plans)-1]
+}
+
+// runbookOf is the runbook part of a step id.
+func runbookOf(id string) string {
+	rb, _, _ := strings.Cut(id, "/")
+	return rb
 }

@@ -254,5 +254,3 @@ func (m *model) suspend() tea.Cmd {
 	}
 	return m.asked.before(toShell())
 }
-
-func (m *model) small() bool { return m.W < screen.MinWidth || m.H < screen.MinHeight }

@@ -171,3 +171,5 @@ func (m *model) foot() []ink.Drawn {
 	}
 	return append(out, " "+th.Footer(m.W-2, hs.Keys, hs.Always...))
 }
+
+func (m *model) small() bool { return m.W < screen.MinWidth || m.H < screen.MinHeight }

@@ -377,3 +377,12 @@ func (e editLive) apply(ctx context.Context, st *stage.Stage) error {
 		return e.Seen != "" && a.Metadata.Name != e.Seen || a.Status.Sync.Status == "OutOfSync"
 	})
 }
+
+// ended reports whether the operation of an application ended in a phase; any other application has. One that is to stay
+// Running has come to where it waits for something.
+func ended(a argoApp, name, end string) bool {
+	op := a.Status.OperationState
+	// Between two waves it says for a moment that it waits for the health of the next one.
+	waits := strings.HasPrefix(op.Message, "waiting for completion of hook") || strings.HasPrefix(op.Message, "waiting for deletion of")
+	return a.Metadata.Name != name || op.Phase == end && a.Status.Sync.Status != "" && (end != "Running" || waits)
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"handrail/drills/lab"
@@ -15,15 +14,6 @@ import (
 // awaitEnd waits until the operation of an application has ended in a phase.
 func awaitEnd(ctx context.Context, st *stage.Stage, name, end string) error {
 	return awaitApps(ctx, st, "end as "+end, func(a argoApp) bool { return ended(a, name, end) })
-}
-
-// ended reports whether the operation of an application ended in a phase; any other application has. One that is to stay
-// Running has come to where it waits for something.
-func ended(a argoApp, name, end string) bool {
-	op := a.Status.OperationState
-	// Between two waves it says for a moment that it waits for the health of the next one.
-	waits := strings.HasPrefix(op.Message, "waiting for completion of hook") || strings.HasPrefix(op.Message, "waiting for deletion of")
-	return a.Metadata.Name != name || op.Phase == end && a.Status.Sync.Status != "" && (end != "Running" || waits)
 }
 
 // syncArgo is the verb argocd.sync.

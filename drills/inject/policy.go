@@ -46,12 +46,6 @@ func (e enforced) apply(ctx context.Context, st *stage.Stage) error {
 	return st.Admit(ctx, stage.NameOperator, nil, policyRights(full))
 }
 
-// constraintsRead lets an account read the constraints of Gatekeeper: a lab that ran it once serves their kinds, and a trace
-// reads them wherever they are served.
-func constraintsRead() lab.Rule {
-	return lab.Rule{Group: "constraints.gatekeeper.sh", Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}
-}
-
 // policyRights are those of an operator who reads what configures admission and changes
 // one policy and its binding.
 func policyRights(name string) []lab.Rule {

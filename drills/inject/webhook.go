@@ -131,3 +131,9 @@ func (a reverted) apply(ctx context.Context, st *stage.Stage) error {
 	}
 	return nil
 }
+
+// constraintsRead lets an account read the constraints of Gatekeeper: a lab that ran it once serves their kinds, and a trace
+// reads them wherever they are served.
+func constraintsRead() lab.Rule {
+	return lab.Rule{Group: "constraints.gatekeeper.sh", Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}
+}

@@ -19,9 +19,7 @@ package keycloak
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -74,12 +72,6 @@ type status struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (s *status) WriteHeader(code int) { s.code = code; s.ResponseWriter.WriteHeader(code) }
-
-func random(n int) string {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
 
 // Serve serves the realm of a folder until ctx ends or the folder is gone.
 func Serve(ctx context.Context, dir string) error {
@@ -205,18 +197,4 @@ func (s *standIn) public(w http.ResponseWriter, req *http.Request, parts []strin
 	default:
 		notFound(w, "HTTP 404 Not Found")
 	}
-}
-
-func answer(w http.ResponseWriter, code int, v any) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		code, raw = http.StatusInternalServerError, nil
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = w.Write(raw)
-}
-
-func notFound(w http.ResponseWriter, says string) {
-	answer(w, http.StatusNotFound, map[string]any{"error": says})
 }

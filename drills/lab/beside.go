@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 )
 
 // Closed is the name of a webhook configuration of a namespace that refuses every
@@ -62,22 +61,4 @@ func (l *Lab) More(ctx context.Context, ns, word string) (string, error) {
 		return "", wrap(errors.Join(err, last))
 	}
 	return name, nil
-}
-
-// leave asks for the deletion of the namespaces beside one.
-func (l *Lab) leave(ctx context.Context, ns string) error {
-	var there struct {
-		Items []struct{ Metadata struct{ Name string } }
-	}
-	if err := l.client.do(ctx, http.MethodGet, "/api/v1/namespaces"+ofNamespace(ns), nil, &there); err != nil {
-		return err
-	}
-	var errs []error
-	for _, item := range there.Items {
-		err := l.client.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+url.PathEscape(item.Metadata.Name), nil, nil)
-		if err != nil && !hasCode(err, http.StatusNotFound) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

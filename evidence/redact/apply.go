@@ -325,3 +325,24 @@ func (r *Redactor) look(in []byte) (hit, bool) {
 	}
 	return w.first, w.first.kind != ""
 }
+
+// nextRun finds the next run of at least minRun letters of base64, or of the marks that passwords have besides, at or after from. It
+// looks at every minRun-th byte first and so reads little of ordinary text.
+func nextRun(in []byte, from int) (start, end int) {
+	for i := from; i+minRun <= len(in); {
+		j := i + minRun - 1
+		for j >= i && base64Class[in[j]] != 0 {
+			j--
+		}
+		if j >= i {
+			i = j + 1
+			continue
+		}
+		end = i + minRun
+		for end < len(in) && end-i < encodedMost && base64Class[in[end]] != 0 {
+			end++
+		}
+		return i, end
+	}
+	return len(in), len(in)
+}

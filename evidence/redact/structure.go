@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -60,22 +59,6 @@ func (r *Redactor) kubernetes(n *jsontree.Node, secret bool, c Counts) {
 	}
 	for _, m := range n.Members {
 		r.kubernetes(m.Value, false, c)
-	}
-}
-
-// secretData hides values by what they decode to, so that the same password in a log gets the same token.
-func (r *Redactor) secretData(n *jsontree.Node, c Counts) {
-	for _, m := range n.Members {
-		if raw, err := base64.StdEncoding.DecodeString(m.Value.Text); err == nil && m.Value.Kind == jsontree.String && len(raw) > 0 {
-			r.mark(m.Key, string(raw))
-			m.Value.Text = string(r.token(nil, "k8s-secret", normalValue(raw)))
-			c.add("k8s-secret")
-			continue
-		}
-		r.hideAll(m.Value, "k8s-secret", c)
-	}
-	if n.Kind == jsontree.String {
-		r.hide(n, "k8s-secret", c)
 	}
 }
 

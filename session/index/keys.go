@@ -102,11 +102,6 @@ func ParseKey(name string) (Key, error) {
 	return NoKey, fmt.Errorf("%q is not an evidence key; the keys are %s", name, strings.Join(all, ", "))
 }
 
-// plainName is a stored name as keyNames spells them.
-func plainName(name string) string {
-	return strings.NewReplacer("_", " ", "-", " ").Replace(fold(name))
-}
-
 // pattern is the wanted value of a key: equal but for case, where * stands for
 // any text.
 type pattern []string

@@ -3,7 +3,9 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"io"
 	"maps"
 	"os"
@@ -323,4 +325,9 @@ func (b *blobReader) read(sha string, limit int64) (string, error) {
 		return "", errOtherBytes
 	}
 	return raw.String(), nil
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

@@ -1,9 +1,7 @@
 package index
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	mathbits "math/bits"
@@ -19,11 +17,6 @@ var (
 	errTooLong    = errors.New("artifact is too long to be searched")
 	errOtherBytes = errors.New("artifact does not match its name")
 )
-
-func hexSum(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
 
 // textFile is a text file of the cache, open for reading. It stays whole when
 // another program replaces or removes it meanwhile.

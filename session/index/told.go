@@ -102,3 +102,8 @@ func noted(path, last string) Key {
 		return NoKey
 	}
 }
+
+// plainName is a stored name as keyNames spells them.
+func plainName(name string) string {
+	return strings.NewReplacer("_", " ", "-", " ").Replace(fold(name))
+}

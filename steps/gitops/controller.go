@@ -227,21 +227,3 @@ func (r *controllerRun) needs(p *part) bool {
 	}
 	return false
 }
-
-// list sets a list as a whole, or not at all: a part of it would read as all of it.
-func (r *controllerRun) list(name string, of []string) {
-	if len(of) > mostListed {
-		r.f.Unknown(fmt.Sprintf("there are %d, and a fact holds %d", len(of), mostListed), name)
-		return
-	}
-	r.f.Set(name, steps.StringsOf(of))
-}
-
-// table is the same for a table.
-func (r *controllerRun) table(name string, of map[string]string) {
-	if len(of) > mostListed {
-		r.f.Unknown(fmt.Sprintf("there are %d, and a fact holds %d", len(of), mostListed), name)
-		return
-	}
-	r.f.Set(name, steps.TableOf(of))
-}

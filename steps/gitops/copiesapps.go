@@ -234,3 +234,6 @@ func (r *copiesRun) summary() {
 	}
 	r.obs.Summary = fmt.Sprintf("%d copies with %d different contents; %s; %s.", len(r.copies), len(values), signed, git)
 }
+
+// shownOr is a value, or the word for none.
+func shownOr(text string) string { return cmp.Or(text, "nothing") }

@@ -121,9 +121,6 @@ func (r *copiesRun) git() (out [2]oneOf, why string) {
 	return out, ""
 }
 
-// shownOr is a value, or the word for none.
-func shownOr(text string) string { return cmp.Or(text, "nothing") }
-
 // tellSigned says which sides have what the token is signed with.
 func (r *copiesRun) tellSigned() {
 	git, why := r.git()

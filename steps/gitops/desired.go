@@ -212,3 +212,12 @@ func (r *desiredRun) keep() {
 		r.obs.Gaps = append(r.obs.Gaps, gap)
 	}
 }
+
+// isHook reports whether an object that was rendered is run and not kept.
+func (r *desiredRun) isHook(o map[string]any) bool {
+	meta, _ := o["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
+	_, argo := notes[argoHook]
+	_, helm := notes[helmHook]
+	return helm && r.a.Kind != "Kustomization" || argo && r.a.Controller == app.ArgoCD
+}

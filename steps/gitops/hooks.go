@@ -18,15 +18,6 @@ const (
 	helmHook = "helm.sh/hook"
 )
 
-// isHook reports whether an object that was rendered is run and not kept.
-func (r *desiredRun) isHook(o map[string]any) bool {
-	meta, _ := o["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
-	_, argo := notes[argoHook]
-	_, helm := notes[helmHook]
-	return helm && r.a.Kind != "Kustomization" || argo && r.a.Controller == app.ArgoCD
-}
-
 // runsOf says which hooks a sync runs: those of the commit, else those that the last operation ran.
 func runsOf(a app.App, ch changes) (names []string, say string) {
 	if ch.rendered {

@@ -128,9 +128,6 @@ func (g *Modal) Answer(msg screen.Answer, now time.Time) bool {
 	return true
 }
 
-// Armed says that the phrase may be typed, or an approval.
-func (g *Modal) Armed() bool { return g.has && g.Gate.Phase == triage.GateArmed }
-
 // blocked says that the gate is armed, and that a person must answer for an owner
 // before the phrase would be taken.
 func (g *Modal) blocked() bool { return g.Armed() && g.free && !g.Sent }

@@ -99,3 +99,18 @@ func (g *Modal) word(env *screen.Env) (word, tail ink.Drawn) {
 	}
 	return th.ChipWarn.On(" DANGER · NOT ARMED ") + name, tail
 }
+
+// label pads a name at the left of a gate.
+func label(d ink.Drawn) ink.Drawn { return d + ink.Blank(max(2, labelWidth-ink.Cells(d))) }
+
+// gateRows writes names and values in the columns of the gate.
+func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
+	for _, kv := range kvs {
+		p.Item(label(p.Theme.Muted.On(ink.Shown(kv.Key))), in, ink.Or(ink.Shown(kv.Value), "unknown"))
+	}
+}
+
+// undone says that the act of the gate in front was undone.
+func (g *Modal) undone(env *screen.Env) bool {
+	return env.Snap.State.Gates[g.Step].Again.Outcome == triage.Undone
+}

@@ -77,3 +77,6 @@ func (g *Modal) lines() int {
 	}
 	return 4
 }
+
+// Armed says that the phrase may be typed, or an approval.
+func (g *Modal) Armed() bool { return g.has && g.Gate.Phase == triage.GateArmed }

@@ -23,21 +23,6 @@ const Roomy = 30
 // its value.
 const labelWidth = 13
 
-// label pads a name at the left of a gate.
-func label(d ink.Drawn) ink.Drawn { return d + ink.Blank(max(2, labelWidth-ink.Cells(d))) }
-
-// gateRows writes names and values in the columns of the gate.
-func gateRows(p *ink.Page, in ink.Ink, kvs []steps.KV) {
-	for _, kv := range kvs {
-		p.Item(label(p.Theme.Muted.On(ink.Shown(kv.Key))), in, ink.Or(ink.Shown(kv.Value), "unknown"))
-	}
-}
-
-// undone says that the act of the gate in front was undone.
-func (g *Modal) undone(env *screen.Env) bool {
-	return env.Snap.State.Gates[g.Step].Again.Outcome == triage.Undone
-}
-
 // shut says that the gate is neither armed nor past its act: why it is not is what it shows.
 func (g *Modal) shut() bool { return g.Gate.Phase == triage.GateIdle || g.Gate.Phase == "" }
 

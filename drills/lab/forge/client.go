@@ -3,6 +3,8 @@ package forge
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -113,4 +115,11 @@ func (u *User) Repository(ctx context.Context, org, name string) (*Repo, error) 
 		return nil, err
 	}
 	return &Repo{Owner: org, Name: name, forge: u.forge}, nil
+}
+
+// word is a password that no one has to remember.
+func word() string {
+	b := make([]byte, 20)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
 }

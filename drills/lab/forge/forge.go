@@ -2,8 +2,6 @@ package forge
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,11 +75,4 @@ func (f *Forge) User(ctx context.Context, name string) (*User, error) {
 	u := &User{Name: name, password: password, forge: f}
 	u.Token, err = u.NewToken(ctx, "all")
 	return u, err
-}
-
-// word is a password that no one has to remember.
-func word() string {
-	b := make([]byte, 20)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
 }

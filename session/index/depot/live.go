@@ -7,20 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"handrail/evidence"
 )
-
-// liveMark ends the name of the newest copy of a bundle that is still written.
-const liveMark = ".live"
-
-// Live is the name of the newest copy of a bundle that is still written. It stands
-// beside the bundle's own name, which is taken once, by the whole bundle.
-func Live(id string) string { return id + liveMark }
-
-// IsLive reports whether a name is that of such a copy.
-func IsLive(name string) bool { return strings.HasSuffix(name, liveMark) }
 
 // Replacer is a Store that also keeps such copies. A copy is the one thing that is
 // ever replaced there, and only by a bundle that goes on from it.

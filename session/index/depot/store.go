@@ -161,3 +161,13 @@ func (p *patient) Close() error {
 	p.end(nil)
 	return err
 }
+
+// IsLive reports whether a name is that of such a copy.
+func IsLive(name string) bool { return strings.HasSuffix(name, liveMark) }
+
+// liveMark ends the name of the newest copy of a bundle that is still written.
+const liveMark = ".live"
+
+// Live is the name of the newest copy of a bundle that is still written. It stands
+// beside the bundle's own name, which is taken once, by the whole bundle.
+func Live(id string) string { return id + liveMark }
