@@ -2,6 +2,7 @@ package runbooks
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -27,7 +28,7 @@ type object struct{ resource, name, namespace string }
 func (r *Runbook) Found(text string, groups map[string]string) map[string]string {
 	out := map[string]string{}
 	lines := strings.Split(unframed(text), "\n")
-	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(quotedObject(text)), r.about(namedObject(text)), worded(text)} {
+	for _, from := range []finds{groups, r.about(documented(text)), argv(lines), r.about(destroying(lines)), r.about(quotedObject(text)), r.about(namedObject(text)), worded(text)} {
 		for _, p := range r.Params {
 			v := from[p.Name]
 			if p.Name == "log" && !p.Matched {
@@ -295,6 +296,30 @@ func quotedObject(text string) object {
 		all = append(all, object{resource: m[1], name: m[2]})
 	}
 	return one(all)
+}
+
+// destroyLine is what Terraform says of the destruction of an object of a cluster. An id that is too long for the
+// line is cut, and names nothing.
+var destroyLine = regexp.MustCompile(`(?:^|[\s.])(kubernetes_([a-z0-9_]+?)(?:_v\d+(?:(?:alpha|beta)\d+)?)?\.[^:]{1,200}): (?:Still destroying\.\.\. \[id=([^,\]…]{1,120}),|(Destruction complete))`)
+
+// destroying is the one object that Terraform still waited for when its output ended.
+func destroying(lines []string) object {
+	left := map[string]object{}
+	for _, l := range lines {
+		m := destroyLine.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+		case m[4] != "":
+			delete(left, m[1])
+		default:
+			space, name, inside := strings.Cut(m[3], "/")
+			if !inside {
+				space, name = "", space
+			}
+			left[m[1]] = object{strings.ReplaceAll(m[2], "_", ""), name, space}
+		}
+	}
+	return one(slices.Collect(maps.Values(left)))
 }
 
 // objectWords is an object as people write it: deployment/api, or configmap pay-env. Without

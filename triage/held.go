@@ -75,6 +75,20 @@ func lookBehind(s *State, gate string, options []Option, judge func(step string)
 	return false
 }
 
+// overtaken marks the first read that a gate stands on, where the gate then found its target otherwise and refused:
+// what was read before may be over, and the repair with it. A second refusal stands.
+func overtaken(s *State, gate string, options []Option, judge func(step string) []Verdict) bool {
+	st, ok := s.Step(gate)
+	if !ok || !s.Gates[gate].WasRefused {
+		return false
+	}
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && x.Kind == ProbeStep && !x.Heavy && !x.Retired && x.Attempts == 1 && x.EndSeq < s.Gates[gate].ClosedSeq &&
+			!idle(s, want{kind: DoProbe, step: id}, judge) && mark(options, want{kind: DoProbe, step: id})
+	})
+}
+
 // renewFor marks the first read or answer that only grew too old for a step to be known to apply.
 func renewFor(step string, options []Option, judge func(step string) []Verdict) bool {
 	if judge == nil {

@@ -14,7 +14,7 @@ import (
 func recommend(s *State, options []Option, now time.Time, judge func(step string) []Verdict) {
 	var held []string
 	for _, w := range wants(s, judge) {
-		if len(held) > 0 && past(s, w, held, judge) && (askAgain(s, held[0], options) || doubted(s, held[0], options) || lookBehind(s, held[0], options, judge) || giveAnew(s, held[0], options) || mark(options, want{kind: DoSkip, step: held[0]})) {
+		if len(held) > 0 && past(s, w, held, judge) && (askAgain(s, held[0], options) || doubted(s, held[0], options) || lookBehind(s, held[0], options, judge) || giveAnew(s, held[0], options) || overtaken(s, held[0], options, judge) || mark(options, want{kind: DoSkip, step: held[0]})) {
 			return
 		}
 		if (w.kind == DoAnswer || w.kind == DoProbe || w.kind == DoManual) && idle(s, w, judge) {

@@ -216,6 +216,20 @@ func deadAPIOfOwn(t *testing.T, w *keepersWorld) {
 		t.Errorf("summary = %q", obs.Summary)
 	}
 
+	// One that counts as available and answers no discovery stops it as well.
+	says := func(part string) func() bool {
+		return func() bool {
+			obs, _ = w.space(w.root(), "empty")
+			return slices.ContainsFunc(obs.Findings, func(f steps.Finding) bool { return strings.Contains(f.Say, part) })
+		}
+	}
+	w.merge(api+"/v1.dead.example.com", fields{"spec": fields{"service": nil, "insecureSkipTLSVerify": false}})
+	w.until("the aggregator trusts it", says("counts as available and does not say what it serves"))
+	wantFact(t, obs, "blocker", "discovery")
+	wantFact(t, obs, "dead_apis", `["v1.dead.example.com"]`)
+	w.merge(api+"/v1.dead.example.com", fields{"spec": fields{"service": fields{"namespace": w.ns, "name": "gone"}, "insecureSkipTLSVerify": true}})
+	w.until("the aggregator misses its server again", says("served by service "+w.ns+"/gone"))
+
 	w.unserved(api)
 
 	// A webhook without a server refuses the deletion of what another namespace

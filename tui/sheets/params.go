@@ -45,6 +45,9 @@ func parameters(env *screen.Env, fs []steps.Field, known map[string]string, text
 		if !ok {
 			value = p.Default
 		}
+		if p.Type == steps.Time && value == p.Default && noTime(value) {
+			value = "" // the line then says what it is for
+		}
 		if p.Type == steps.Enum {
 			fl.Choices, fl.Pick = []form.Choice{}, slices.Index(p.Values, value)
 			for _, v := range p.Values {
@@ -82,6 +85,12 @@ func parameters(env *screen.Env, fs []steps.Field, known map[string]string, text
 		out = append(out, fl)
 	}
 	return out
+}
+
+// noTime reports whether a text is the zero time, which stands for none.
+func noTime(text string) bool {
+	v, err := steps.ParseValue(steps.Time, text)
+	return err == nil && v.Time().IsZero()
 }
 
 // tokensOut puts its header in the place of each token that was typed: nothing shows the rest.
@@ -167,12 +176,19 @@ func ParamsForm(env *screen.Env, fs []steps.Field, wanted ...string) *form.Form 
 	return f
 }
 
+func orNone(value string) string {
+	if noTime(value) {
+		return "none"
+	}
+	return cmp.Or(value, "none")
+}
+
 // changeForm says what a change of the parameters does, and asks once more: what was
 // read, answered and concluded falls with the old value.
 func changeForm(env *screen.Env, id string, now, changed map[string]string, text string) *form.Form {
 	var intro []ink.Text
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
-		intro = append(intro, ink.Say("· %s: %s, now %s", name, cmp.Or(changed[name], "none"), cmp.Or(now[name], "none")))
+		intro = append(intro, ink.Say("· %s: %s, now %s", name, orNone(changed[name]), orNone(now[name])))
 	}
 	return &form.Form{Title: "Change what the incident is about", Does: "record it",
 		Intro: append(intro, "What was read, answered or concluded with the old value is stale then, and is asked again."),

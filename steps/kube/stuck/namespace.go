@@ -25,7 +25,7 @@ func namespaceFacts() []steps.Field {
 		{Name: "own", Type: steps.Strings, Doc: "finalizers of the namespace itself, without the one that every namespace has"},
 		{Name: "remaining", Type: steps.Table, Doc: "resource to how many of it are left in the namespace"},
 		{Name: "holders", Type: steps.Table, Doc: "finalizer to how many objects have it"},
-		{Name: "dead_apis", Type: steps.Strings, Doc: "API services that the server cannot reach; one of them stops the deletion of every namespace"},
+		{Name: "dead_apis", Type: steps.Strings, Doc: "API services that the server cannot reach, or whose discovery fails; one of them stops the deletion of every namespace"},
 		{Name: "webhooks", Type: steps.Strings, Doc: "webhooks and policies that refuse the deletion of what is left, each with its configuration"},
 		{Name: "objects", Type: steps.Strings, Doc: "what is left, as resource/name, with its finalizers; unknown above 500"},
 		{Name: "held_resource", Type: steps.String, Doc: "resource of the one thing that holds it, where there is exactly one: an object with finalizers, an API service or a webhook configuration; where nothing does, the namespace itself"},

@@ -15,31 +15,40 @@ import (
 	"handrail/steps/kube/report"
 )
 
-// deadAPI is an API service that the server cannot reach.
-type deadAPI struct{ name, service, reason, message string }
+// deadAPI is an API service that the server cannot reach, or that is silent: it counts as available and does
+// not say what it serves.
+type deadAPI struct {
+	name, service, reason, message string
 
-// deadAPI tells whether an API service is not known to be available.
-func deadAPIOf(o cluster.Object) (deadAPI, bool) {
+	silent bool
+}
+
+// deadAPIOf tells whether an API service is not known to be available.
+func deadAPIOf(o cluster.Object) (d deadAPI, dead bool) {
 	a, said := Conditions(o)["Available"]
-	if said && a.Status == "True" {
-		return deadAPI{}, false
-	}
 	ns, _, _ := unstructured.NestedString(o.Object, "spec", "service", "namespace")
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "service", "name")
-	if name == "" && !said {
-		return deadAPI{}, false // served by the API server itself
-	}
-	d := deadAPI{name: steps.Clip(o.GetName(), 253), reason: steps.Clip(a.reason, 100), message: steps.Clip(a.message, 300)}
+	d = deadAPI{name: steps.Clip(o.GetName(), 253), reason: steps.Clip(a.reason, 100), message: steps.Clip(a.message, 300)}
 	if name != "" {
 		d.service = steps.Clip(ns, 63) + "/" + steps.Clip(name, 63)
 	}
-	return d, true
+	itself := name == "" && !said // served by the API server
+	return d, !itself && (!said || a.Status != "True")
 }
 
-// dead finds the API services that stop the deletion of every namespace.
+// dead finds the API services that stop the deletion of every namespace. A server that is up and answers its
+// discovery wrongly, as an adapter without metrics may, stops it as one that is down does.
 func (s *namespaceRun) dead(ctx context.Context) error {
+	silent := map[string]bool{} // by the name of the API service
+	for _, of := range s.Silent() {
+		if group, version, named := strings.Cut(of, "/"); named {
+			silent[version+"."+group] = true
+		}
+	}
 	err := s.List(ctx, cluster.APIServices().Path("", ""), cluster.AsJSON, nil, func(o cluster.Object) {
-		if d, is := deadAPIOf(o); is {
+		d, is := deadAPIOf(o)
+		d.silent = !is && silent[d.name]
+		if is || d.silent {
 			s.apis = append(s.apis, d)
 		}
 	})
@@ -73,6 +82,10 @@ func (s *namespaceRun) tellAPIs() {
 		at := ""
 		if a.service != "" {
 			at = ", served by service " + a.service
+		}
+		if a.silent {
+			s.obs.Say(steps.Critical, "API service %s%s counts as available and does not say what it serves: its discovery fails. No namespace can be deleted until that answers again.", a.name, at)
+			continue
 		}
 		s.obs.Say(steps.Critical, "API service %s%s is not available (%s: %s). No namespace can be deleted until it answers again or its APIService is deleted: what it served is then not served at all, but nothing that it stored is lost.", a.name, at, report.OrNothing(a.reason), report.OrNothing(a.message))
 	}
