@@ -76,17 +76,25 @@ func lookBehind(s *State, gate string, options []Option, judge func(step string)
 }
 
 // overtaken marks the first read that a gate stands on, where the gate then found its target otherwise and refused:
-// what was read before may be over, and the repair with it. A second refusal stands.
+// what was read before may be over, and the repair with it. One is read again, once; a second refusal stands.
 func overtaken(s *State, gate string, options []Option, judge func(step string) []Verdict) bool {
 	st, ok := s.Step(gate)
 	if !ok || !s.Gates[gate].WasRefused {
 		return false
 	}
-	return slices.ContainsFunc(st.Refs, func(id string) bool {
+	for _, id := range st.Refs {
 		x, ok := s.Step(id)
-		return ok && x.Kind == ProbeStep && !x.Heavy && !x.Retired && x.Attempts == 1 && x.EndSeq < s.Gates[gate].ClosedSeq &&
-			!idle(s, want{kind: DoProbe, step: id}, judge) && mark(options, want{kind: DoProbe, step: id})
-	})
+		if !ok || x.Kind != ProbeStep || x.Retired {
+			continue
+		}
+		if x.Attempts > 1 || x.EndSeq > s.Gates[gate].ClosedSeq {
+			return false
+		}
+		if !x.Heavy && !idle(s, want{kind: DoProbe, step: id}, judge) && mark(options, want{kind: DoProbe, step: id}) {
+			return true
+		}
+	}
+	return false
 }
 
 // renewFor marks the first read or answer that only grew too old for a step to be known to apply.

@@ -246,8 +246,8 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 		if st.Status == Settled || waived(s, law, st.ID) || isCapture(st) && removed(s, st) {
 			return want{}, false
 		}
-		// What was tried twice, or cannot be answered, is worth a waiver.
-		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 && !cut || st.Kind == AskStep) {
+		// What was tried twice, or cannot be answered, is worth a waiver, unless what it stands on was learned anew.
+		if st.Status == CannotTell && st.Kind != WatchStep && (st.Attempts >= 2 && !cut && !standsOnNewer(s, st) || st.Kind == AskStep) {
 			return want{kind: DoWaive, step: st.ID, value: strconv.Itoa(law)}, true
 		}
 		fresh = true
@@ -266,6 +266,14 @@ func stepWant(s *State, st *Step, judge func(step string) []Verdict) (want, bool
 		return want{kind: DoPreview, step: st.ID}, gateWanted(s, st, judge)
 	}
 	return want{}, false
+}
+
+// standsOnNewer reports whether something that a step stands on was learned after the step itself.
+func standsOnNewer(s *State, st *Step) bool {
+	return slices.ContainsFunc(st.Refs, func(id string) bool {
+		x, ok := s.Step(id)
+		return ok && !x.Retired && x.EndSeq > st.EndSeq
+	})
 }
 
 // referenced reports whether a condition of the plan in force uses a step.

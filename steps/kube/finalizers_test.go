@@ -112,6 +112,42 @@ func TestChildren(t *testing.T) {
 	wantFinding(t, obs, "pod/"+pod+" (example.com/log-shipper")
 }
 
+// TestClaimInUse asks the real controller of claims: it waits for the Pods that name one, and for nothing else.
+func TestClaimInUse(t *testing.T) {
+	t.Parallel()
+	w := newKeepersWorld(t)
+	volume := w.ns + "-data"
+	w.create("/api/v1/persistentvolumes", fields{"metadata": fields{"name": volume}, "spec": fields{
+		"capacity": fields{"storage": "1Gi"}, "accessModes": []string{"ReadWriteOnce"}, "persistentVolumeReclaimPolicy": "Delete",
+		"csi": fields{"driver": "none.example.com", "volumeHandle": volume}}})
+	t.Cleanup(func() { w.remove("/api/v1/persistentvolumes/"+volume, nil) })
+	claim := w.in("", "persistentvolumeclaims", "data")
+	w.create(w.in("", "persistentvolumeclaims", ""), fields{"metadata": fields{"name": "data"}, "spec": fields{
+		"volumeName": volume, "storageClassName": "", "accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "1Gi"}}}})
+	user := fields{"metadata": fields{"name": "user"}, "spec": fields{"nodeName": "none", "containers": []fields{{"name": "c", "image": "i"}},
+		"volumes": []fields{{"name": "v", "persistentVolumeClaim": fields{"claimName": "data"}}}}}
+	w.create(w.in("", "pods", ""), user)
+	w.remove(claim, nil)
+	obs := w.probe(w.root(), "kube/finalizers", "pvc", "data")
+	wantFact(t, obs, "names", `["kubernetes.io/pvc-protection"]`)
+	wantFact(t, obs, "keeper_alive", "alive")
+	wantFact(t, obs, "reclaim_policy", "Delete")
+	wantFinding(t, obs, "its data is deleted")
+	if got := obs.Facts["waits_for"].Table(); !strings.HasPrefix(got["pod/user"], "Pending on node none") || len(got) != 1 {
+		t.Errorf("waits_for = %v, want the Pod", obs.Facts["waits_for"])
+	}
+	blind := w.probe(w.limited("no-pods", may("", "persistentvolumeclaims", "get")), "kube/finalizers", "pvc", "data")
+	wantFact(t, blind, "waits_for", "?forbidden")
+	wantFact(t, blind, "reclaim_policy", "?forbidden")
+
+	w.remove(w.in("", "pods", "user"), fields{"gracePeriodSeconds": 0})
+	w.until("the claim goes", func() bool {
+		code, _, err := w.try(http.MethodGet, claim, "", nil)
+		return err == nil && code == http.StatusNotFound
+	})
+	wantFact(t, w.probe(w.root(), "kube/finalizers", "pvc", "data"), "waits_for", "")
+}
+
 // TestRemains is none on proof alone.
 func TestRemains(t *testing.T) {
 	t.Parallel()

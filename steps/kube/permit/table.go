@@ -21,6 +21,7 @@ func table() map[string]rule {
 		"kube/finalizers": func(in steps.Params) []steps.Right {
 			return slices.Concat(sought(in, "get"), offspring(in), keepers(), barred(),
 				wide("get", "customresourcedefinitions.apiextensions.k8s.io"),
+				when("a claim", here("list", "pods")), when("the volume of a claim", wide("get", "persistentvolumes")),
 				when("a webhook that may refuse", wide("list", hooks...)))
 		},
 		"kube/named":      named,

@@ -26,6 +26,8 @@ func finalizersFacts() []steps.Field {
 		{Name: "keeper_unseen", Type: steps.Bool, Doc: "whether some finalizer has no keeper in this cluster, which was looked through whole: only a person can say where it is"},
 		{Name: "children", Type: steps.Strings, Doc: "objects that name it as owner by UID, as kind/name"},
 		{Name: "remains", Type: steps.Enum, Values: []string{"none", "some"}, Doc: "whether something would be left behind; none only on proof"},
+		{Name: "waits_for", Type: steps.Table, Doc: "what still uses a claim or a volume, so that its protection stays, with its state; empty for other finalizers"},
+		{Name: "reclaim_policy", Type: steps.String, Doc: "what becomes of the volume of a claim when the claim is gone, empty without a volume"},
 		{Name: "blocker", Type: steps.Enum, Values: []string{"none", "finalizer", "discovery", "webhook", "content"}, Doc: "what holds the deletion"},
 	}
 }
@@ -47,6 +49,7 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 		h.facts.Set("names", steps.StringsOf(nil))
 		h.facts.Set("count", steps.IntOf(0))
 		h.facts.Set("keeper_unseen", steps.BoolOf(false))
+		h.facts.Set("waits_for", steps.TableOf(nil))
 		h.obs.Summary = t.String() + " is not there: nothing holds it."
 		h.obs.Facts = h.facts.Rest(t.String() + " is not there")
 		return h.obs, nil
@@ -56,7 +59,7 @@ func (p finalizersProbe) Probe(ctx context.Context, in steps.Params, out steps.S
 	for _, part := range []func(context.Context) error{
 		func(context.Context) error { h.named(); return nil },
 		func(ctx context.Context) error { return h.keepers(ctx, in.Text("controller")) },
-		h.ownedObjects, h.apis,
+		h.waits, h.ownedObjects, h.apis,
 	} {
 		if err := part(ctx); err != nil {
 			return steps.Observation{}, err
@@ -79,6 +82,8 @@ type finalizersRun struct {
 	facts steps.Facts
 	obs   steps.Observation
 	kept  map[string]Keeper
+
+	waited []string // what the keeper of storage waits for
 }
 
 // named tells what the object itself says.
@@ -236,4 +241,7 @@ func (h *finalizersRun) sum() {
 		held = append(held, fmt.Sprintf("%s, kept by %s (%s)", steps.Clip(name, 200), k.Name, k.Alive))
 	}
 	h.obs.Summary = fmt.Sprintf("%s %s and is held by %s.", h.Target, state, strings.Join(held, "; "))
+	if len(h.waited) > 0 {
+		h.obs.Summary += " It waits for " + steps.Clip(strings.Join(h.waited, ", "), 300) + "."
+	}
 }

@@ -1,6 +1,7 @@
 package stuck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,7 +218,7 @@ func (s *namespaceRun) one(blocker string) {
 		if len(all) > 1 {
 			why = fmt.Sprintf("%d things hold it: name the one that is meant", len(all))
 		}
-		s.facts.Unknown(report.OrNothing(why), "held_resource", "held_name")
+		s.facts.Unknown(cmp.Or(why, "nothing that holds it was found"), "held_resource", "held_name")
 		return
 	}
 	if blocker == "webhook" && len(s.hooks) == 1 {
