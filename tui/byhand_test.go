@@ -7,13 +7,13 @@ import (
 	"handrail/triage"
 )
 
-// toUnserved is a call at its repair whose gate was refused.
+// toUnserved is a call at its repair whose gate was refused, also after all was read again.
 func (s *stage) toUnserved() {
 	st := &s.run.Snap.State
 	st.Steps = slices.Clone(st.Steps)
 	for i := range st.Steps {
 		if x := &st.Steps[i]; x.Phase != triage.Verify && x.Kind != triage.GateStep {
-			x.Status, x.Findings = triage.Settled, nil
+			x.Status, x.Findings, x.Attempts = triage.Settled, nil, 2
 		}
 	}
 	st.Gates = map[string]triage.GateState{id("unlock"): {Step: id("unlock"), WasRefused: true, Why: "The backend tells no lock.", ClosedSeq: st.Seq}}

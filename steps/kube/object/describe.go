@@ -91,7 +91,7 @@ func (d *describeRun) times() {
 	since := max(0, d.now.Sub(gone.Time))
 	f.Set("terminating_for", steps.DurationOf(since))
 	if held := d.GetFinalizers(); len(held) > 0 && since >= longDeletion {
-		d.say(steps.Warning, "It should have been gone for %s; %d finalizers hold it: %s.", since.Round(time.Second), len(held), steps.Clip(strings.Join(held, ", "), 300))
+		d.say(steps.Warning, "It should have been gone for %s. Held by: %s.", since.Round(time.Second), steps.Clip(strings.Join(held, ", "), 300))
 	}
 }
 

@@ -133,6 +133,10 @@ func (h *finalizersRun) waitsFor(found map[string]string) {
 	h.facts.Set("waits_for", steps.TableOf(found))
 	if len(found) > 0 {
 		h.waited = slices.Sorted(maps.Keys(found))
-		h.obs.Say(steps.Warning, "It is in use: %s. Its controller removes the finalizer once that has ended.", steps.Clip(strings.Join(h.waited, ", "), 600))
+		var each []string
+		for _, name := range h.waited {
+			each = append(each, name+" ("+found[name]+")")
+		}
+		h.obs.Say(steps.Warning, "It is still in use: %s. End that at the owner, and the controller removes its finalizer by itself.", steps.Clip(strings.Join(each, ", "), 600))
 	}
 }
