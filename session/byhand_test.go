@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,9 +51,18 @@ func TestRepairByHand(t *testing.T) {
 	if _, list, none := s.Snapshot().NoGate(); none {
 		t.Fatalf("before the gate was tried: %v", list)
 	}
-	if err := s.Do(t.Context(), preview()); err == nil {
-		t.Fatal("the gate opens")
+	refused := func() {
+		t.Helper()
+		if err := s.Do(t.Context(), preview()); err == nil {
+			t.Fatal("the gate opens")
+		}
 	}
+	refused()
+	if i := slices.IndexFunc(s.Snapshot().Options, func(o triage.Option) bool { return o.Recommended }); s.Snapshot().Options[i].Kind != triage.DoProbe {
+		t.Errorf("after the refusal %+v is next, want that what the gate stands on is read again", s.Snapshot().Options[i])
+	}
+	do(t, s, triage.Intent{Kind: triage.DoProbe, Step: "test-lock/lock"})
+	refused()
 	_, list, none := s.Snapshot().NoGate()
 	if !none || len(list) != 1 || !strings.HasSuffix(list[0], ": the holder cannot be looked at") {
 		t.Fatalf("no gate serves: %v, %v", none, list)
