@@ -13,7 +13,7 @@ import (
 
 // closedWhy is why the gate in front was closed. Where the things in its way are
 // listed below, it only counts them.
-func (g *Modal) closedWhy(why ink.Text) ink.Text {
+func (g *Modal) closedWhy(env *screen.Env, why ink.Text) ink.Text {
 	n := 0
 	listed := g.refused
 	if len(listed) == 0 {
@@ -25,7 +25,7 @@ func (g *Modal) closedWhy(why ink.Text) ink.Text {
 		}
 	}
 	if n < 2 {
-		return why
+		return env.InWords(g.Step, string(why))
 	}
 	return ink.Say("Blocked by %d things.", n)
 }

@@ -99,7 +99,7 @@ func (g *Modal) middle(env *screen.Env, p *ink.Page) []int {
 	}
 	if g.why != "" && !g.Reading {
 		p.Rows = append(p.Rows, "")
-		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(g.why))
+		p.Item(label(th.Warn.On("! CLOSED")), th.Strong, g.closedWhy(env, g.why))
 	}
 	for _, moved := range g.Gate.Moved {
 		p.Item(label(th.Bad.On("✗ MOVED")), th.Plain, ink.Shown(moved))
