@@ -300,7 +300,7 @@ func quotedObject(text string) object {
 
 // destroyLine is what Terraform says of the destruction of an object of a cluster. An id that is too long for the
 // line is cut, and names nothing.
-var destroyLine = regexp.MustCompile(`(?:^|[\s.])(kubernetes_([a-z0-9_]+?)(?:_v\d+(?:(?:alpha|beta)\d+)?)?\.[^:]{1,200}): (?:Still destroying\.\.\. \[id=([^,\]…]{1,120}),|(Destruction complete))`)
+var destroyLine = regexp.MustCompile(`(?:^|[\s.])(kubernetes_([a-z0-9_]+?)(?:_v\d+(?:(?:alpha|beta)\d+)?)?\.[^:]+): (?:Still destroying\.\.\. \[id=([^,\]…]+),|(Destruction complete))`)
 
 // destroying is the one object that Terraform still waited for when its output ended.
 func destroying(lines []string) object {
