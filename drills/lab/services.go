@@ -164,7 +164,8 @@ func serveS3(dir, addr string) (launch, error) {
 
 // serveConsul is an agent that is a cluster by itself, with everything off that a
 // store of keys does not need. Each request stands in its log. Its check of its
-// own log now and then refuses a write that came in parts ("short buffer").
+// own log now and then refuses a write that came in parts ("short buffer"); it is
+// off only where the kind of the log is named (consul/agent/consul/server.go, setupRaft).
 func serveConsul(dir, addr string) (launch, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -178,7 +179,7 @@ func serveConsul(dir, addr string) (launch, error) {
   "bind_addr": %q, "client_addr": %q, "data_dir": %q, "server": true, "bootstrap": true, "node_name": "lab",
   "ports": {"http": %s, "dns": -1, "grpc": -1, "grpc_tls": -1, "server": %d, "serf_lan": %d, "serf_wan": %d},
   "disable_update_check": true, "log_level": "DEBUG", "performance": {"raft_multiplier": 1}, "connect": {"enabled": false},
-  "raft_logstore": {"verification": {"enabled": false}}
+  "raft_logstore": {"backend": "wal", "verification": {"enabled": false}}
 }
 `, host, host, filepath.Join(dir, "data"), port, inner[0], inner[1], inner[2])
 	name := filepath.Join(dir, "config.json")
