@@ -311,6 +311,7 @@ func destroying(lines []string) object {
 		case m == nil:
 		case m[4] != "":
 			delete(left, m[1])
+		case strings.Contains(m[3], "="): // an id of fields, as kubernetes_labels has
 		default:
 			space, name, inside := strings.Cut(m[3], "/")
 			if !inside {

@@ -29,6 +29,7 @@ func TestFound(t *testing.T) {
 		"a destroy that waits for a claim": {"stuck-finalizer", "module.db[\"a\"].kubernetes_persistent_volume_claim_v1.data: Still destroying... [id=ledger/ledger-data, 5m0s elapsed]",
 			map[string]string{"resource": "persistentvolumeclaim", "name": "ledger-data", "namespace": "ledger"}},
 		"a destroy that waits for two":   {"stuck-finalizer", "kubernetes_pod.a: Still destroying... [id=shop/a, 10s elapsed]\nkubernetes_pod.b: Still destroying... [id=shop/b, 10s elapsed]", map[string]string{}},
+		"a destroy of labels":            {"stuck-finalizer", "kubernetes_labels.a: Still destroying... [id=apiVersion=v1,kind=Pod,namespace=shop,name=a, 10s elapsed]", map[string]string{"namespace": "shop"}},
 		"a destroy of something cut off": {"stuck-finalizer", "kubernetes_secret.a: Still destroying... [id=shop/a-very-long-na…, 10s elapsed]", map[string]string{}},
 		"an API error": {"stuck-finalizer", `Error from server (NotFound): jobs.batch "migrate-41" not found in the namespace "payments"`,
 			map[string]string{"resource": "jobs.batch", "name": "migrate-41", "namespace": "payments"}},

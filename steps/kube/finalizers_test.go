@@ -127,6 +127,9 @@ func TestClaimInUse(t *testing.T) {
 	user := fields{"metadata": fields{"name": "user"}, "spec": fields{"nodeName": "none", "containers": []fields{{"name": "c", "image": "i"}},
 		"volumes": []fields{{"name": "v", "persistentVolumeClaim": fields{"claimName": "data"}}}}}
 	w.create(w.in("", "pods", ""), user)
+	if used := w.probe(w.root(), "kube/finalizers", "pvc", "data"); len(used.Facts["waits_for"].Table()) != 1 || strings.Contains(used.Summary, "waits for") {
+		t.Errorf("a claim that is to stay: %s, %v", used.Summary, used.Facts["waits_for"])
+	}
 	w.remove(claim, nil)
 	obs := w.probe(w.root(), "kube/finalizers", "pvc", "data")
 	wantFact(t, obs, "names", `["kubernetes.io/pvc-protection"]`)

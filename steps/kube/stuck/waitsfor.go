@@ -126,12 +126,13 @@ func podSays(pod cluster.Object, node string) string {
 	return out
 }
 
+// waitsFor tells it as a finding only of what is being deleted: what is in use and not to go is as it should be.
 func (h *finalizersRun) waitsFor(found map[string]string) {
 	if found == nil {
 		found = map[string]string{}
 	}
 	h.facts.Set("waits_for", steps.TableOf(found))
-	if len(found) > 0 {
+	if len(found) > 0 && h.GetDeletionTimestamp() != nil {
 		h.waited = slices.Sorted(maps.Keys(found))
 		var each []string
 		for _, name := range h.waited {
